@@ -1,0 +1,75 @@
+/** The contract of the frontier: which URL may be fetched next. Knows politeness, retries and what was seen; never touches the network. */
+
+/** A canonical URL (see lib/url.ts) found on a page or given as a seed, judged in scope of source `sourceId`. */
+export type FoundUrl = { url: string; sourceId: number; depth: number; priority?: number }
+
+/** The right to fetch one URL. Valid until settled or until the process ends: nothing is written when it is taken. */
+export type Lease = {
+  urlId: number
+  url: string
+  /** scheme://host[:port] */
+  origin: string
+  sourceId: number
+  depth: number
+  /** Failed attempts so far. */
+  tries: number
+  /** It is tried with nothing else under way, because a process died while it was out. */
+  alone: boolean
+  /** From the last answer, for a conditional request. */
+  etag: string | null
+  modified: string | null
+}
+
+/** How a visit ended. Every expected ending is a value here; an exception is a bug. `reason` is a short stable word. */
+export type Settlement =
+  | { kind: 'stored'; status: number; etag?: string; modified?: string; recrawlAtMs?: number }
+  | { kind: 'duplicate'; of: 'exact' | 'near'; status: number; recrawlAtMs?: number }
+  | { kind: 'unchanged'; status: number; recrawlAtMs?: number }
+  | { kind: 'redirect'; status: number; to: string }
+  | { kind: 'refused'; status: number; reason: string }
+  | { kind: 'gone'; status: number }
+  | { kind: 'failed'; status: number; reason: string; retryAtMs: number | null }
+
+export type Settled = { lease: Lease; settlement: Settlement; links: readonly FoundUrl[] }
+
+/** Of the asked sources: queued = may be fetched now or later, waiting = retried or revisited at a known time, out = leased. */
+export type FrontierCounts = {
+  queued: number
+  waiting: number
+  out: number
+  settled: number
+  aside: number
+}
+
+/**
+ * Implementation: `SqliteFrontier`; later one file per backend. All pass `test/suites/frontier.suite.ts`.
+ *
+ * `sharesStore`: true where `add` and `settle` write into the store's own database: they are then called inside the
+ * store's open transaction and return without a promise. Elsewhere they are awaited right after that transaction. Both may run twice.
+ */
+export interface Frontier {
+  readonly sharesStore: boolean
+  /** Adds what was never seen in reach of its source. A URL known already is counted in `known`. */
+  add(urls: readonly FoundUrl[]): AddCounts | Promise<AddCounts>
+  /** Restricts `take` to these sources. A source not named keeps its queue. */
+  activate(sourceIds: readonly number[]): void
+  /**
+   * The next URL whose host is free and due, best priority first; null means "nothing now", not "finished".
+   * Takes write nothing, so a crash needs no clean-up: what was out is queued as before.
+   */
+  take(nowMs: number): Lease | null
+  /** The response is in (or failed): the host is free after `delayMs`, and held for `pauseMs` where the server asked for it. */
+  release(lease: Lease, nowMs: number, delayMs: number, pauseMs?: number): void
+  /** Ends leases and adds the links of their pages. Settling twice changes nothing and is no error. */
+  settle(batch: readonly Settled[], nowMs: number): AddCounts | Promise<AddCounts>
+  /** After the transaction of `settle`: `committed` false when it was rolled back. */
+  settled(batch: readonly Settled[], committed: boolean): void
+  /** When `take` can next succeed: a time in ms, or null where nothing waits for time alone. */
+  nextDueAt(nowMs: number): number | null
+  /** True only when nothing is queued or out in the active sources (what waits for a revisit does not count, a retry does). */
+  isFinished(): boolean
+  counts(): FrontierCounts
+  /** Clean end: nothing out is suspected at the next start. */
+  close(): void
+}
+export type AddCounts = { added: number; known: number }

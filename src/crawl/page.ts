@@ -1,0 +1,101 @@
+/** The values that travel through a visit: what the network gave, what the parser made of it. Plain data, fit for messages between threads. */
+import type { Fingerprint } from '../text/fingerprint.ts'
+
+/** What one fetch ended with. Everything the web does is a value here. `finalUrl` is canonical, after redirects inside the same visit. */
+export type FetchOutcome =
+  | {
+      kind: 'page'
+      status: number
+      finalUrl: string
+      /** Bytes as received, still content-encoded; its own ArrayBuffer, ready to be transferred. */
+      body: ArrayBuffer
+      /** '' | 'gzip' | 'deflate' */
+      encoding: string
+      contentType: string
+      etag: string | null
+      modified: string | null
+      /** X-Robots-Tag, joined by commas. */
+      robotsTag: string
+      /** The body ended early (Content-Length not reached, chunk cut off): kept and retried. */
+      truncated: boolean
+      wireBytes: number
+      elapsedMs: number
+    }
+  | { kind: 'notModified'; status: number; elapsedMs: number }
+  /** Leads elsewhere: judged by scope, robots and the seen test like any link. `to` is canonical. */
+  | { kind: 'redirect'; status: number; to: string; elapsedMs: number }
+  | { kind: 'gone'; status: number; elapsedMs: number }
+  /** We will not take it: type, size, encoding, egress guard, scheme. */
+  | { kind: 'refused'; status: number; reason: string; elapsedMs: number }
+  /** Did not work this time. `retryAfterMs` where the server said so (already clamped), `pausesHost` for 429 and 503. */
+  | {
+      kind: 'failed'
+      status: number
+      reason: string
+      elapsedMs: number
+      retryAfterMs?: number
+      pausesHost?: boolean
+    }
+
+/** One page for the parser thread. `body` is transferred. */
+export type ParseJob = {
+  url: string
+  body: ArrayBuffer
+  encoding: string
+  contentType: string
+  robotsTag: string
+  rules: readonly FieldRule[]
+  /** Seed of the fingerprints, kept in the database. */
+  seed: number
+}
+
+/** A field taken from the page by a selector. Exactly one of css and xpath. */
+export type FieldRule = {
+  name: string
+  css?: string
+  xpath?: string
+  attribute?: string
+  many?: boolean
+}
+
+export type FieldValue = string | number | readonly string[]
+
+/** The analysed page. Strings are copies: none pins the page they were cut from. */
+export type ParsedPage = {
+  title: string
+  description: string
+  /** Primary language subtag, 'und' where unknown. */
+  lang: string
+  /** h1-h6 of the main content, one a line, at most 40. */
+  headings: string
+  author: string
+  publishedAtMs: number | null
+  keywords: readonly string[]
+  fields: Record<string, FieldValue>
+  /** Main content: UTF-8, deflateRaw, in its own ArrayBuffer. */
+  text: Uint8Array<ArrayBuffer>
+  textChars: number
+  /** The rest of the page, the same way; empty where all is main content. */
+  rest: Uint8Array<ArrayBuffer>
+  /** Canonical absolute http(s) URLs to follow, distinct, in order; nofollow links left out. */
+  links: readonly string[]
+  /** rel=canonical, canonicalised; null where absent or the page itself. */
+  canonical: string | null
+  refresh: string | null
+  noindex: boolean
+  noarchive: boolean
+  /** 0..1: how sure the extraction of the main content is. */
+  confidence: number
+  charset: string
+  /** Distinct index terms, their quantised weighted frequencies, weighted length: what the index takes. */
+  terms: readonly string[]
+  quants: Uint8Array<ArrayBuffer>
+  length: number
+  fingerprint: Fingerprint
+}
+
+export type ParseOutcome =
+  | { kind: 'page'; page: ParsedPage }
+  /** Not a document of ours: `reason` as in Settlement.refused (type, empty, encoding, size). */
+  | { kind: 'refused'; reason: string }
+  | { kind: 'failed'; reason: string }

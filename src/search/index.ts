@@ -1,0 +1,78 @@
+/** What an inverted index must do, and nothing about how. FlexSearch over packed segments in SQLite is one implementation. */
+
+/** Terms of one document as text/tokenize.ts makes them. `docno` only grows: it is the checkpoint of the index. */
+export type IndexedDocument = {
+  docno: number
+  terms: readonly string[]
+  /** One code 0..63 a term: round(8 log2(1 + weighted term frequency)). */
+  quants: Uint8Array
+  /** Weighted number of words. */
+  length: number
+}
+
+/** The same bytes as a stored segment, for documents committed but not yet in one. All buffers may be transferred. */
+export type PackedSegment = {
+  mindoc: number
+  maxdoc: number
+  /** First term of each leaf, joined by line feeds. */
+  dir: string
+  /** One length code for each docno of mindoc..maxdoc; 0 = no document. */
+  lens: Uint8Array<ArrayBuffer>
+  /** All leaves in one buffer, `ends[n]` = end of leaf n. */
+  leaves: ArrayBuffer
+  ends: Uint32Array<ArrayBuffer>
+}
+
+/** The engine's side: only the engine thread holds one. Deletions need no call: they are tombstones that the store writes. */
+export interface IndexWriter {
+  /** After the commit of these documents, in docno order. Returns what a reader needs to answer with them at once; null for none. */
+  apply(documents: readonly IndexedDocument[]): PackedSegment | null
+  /** Every document up to here is in stored segments; later ones are applied again at start. */
+  watermark(): number
+  /** Bytes of documents applied but not yet in a stored segment. */
+  pendingBytes(): number
+  /** Copies of the pending segments, for a reader that starts late. */
+  pending(): PackedSegment[]
+  /** One slice of flushing and merging, about `sliceMs`; true while more is to be done. `force` flushes whatever is pending. */
+  work(sliceMs: number, force: boolean): boolean
+  /** Empties the index: everything is applied again. */
+  clear(): void
+}
+
+/** One query after parsing and analysis. A group is one word of the query: any of its alternatives fits. */
+export type IndexQuery = {
+  /** Distinct query words that count; `weight` = how often the word stands in the query. */
+  words: readonly { term: string; weight: number }[]
+  /** Han bigrams: rank with the words, and are the floor where words find nothing. */
+  bigrams: readonly { term: string; weight: number }[]
+  /** Terms that no hit may hold. */
+  without: readonly string[]
+  match: 'auto' | 'all' | 'any'
+}
+
+export type IndexHit = { docno: number; score: number; missing: readonly string[] }
+export type IndexAnswer = { hits: IndexHit[]; total: number; matched: 'all' | 'any' | 'none' }
+
+/** The answering side. One consistent snapshot between `begin` and `end`; never writes. */
+export interface IndexReader {
+  addPending(segment: PackedSegment): void
+  /** Opens a read transaction and takes over what was committed since the last one. */
+  begin(): void
+  end(): void
+  /**
+   * Exact BM25F over all postings of the query's terms; best `limit`, ties by docno.
+   * `accept` judges a document by its docno (filters, tombstones are handled inside).
+   * Throws AppError 'overloaded' when `deadlineMs` (performance.now) has passed.
+   */
+  search(
+    query: IndexQuery,
+    limit: number,
+    deadlineMs: number,
+    accept?: (docno: number) => boolean,
+  ): IndexAnswer
+  /** Index terms that begin with `prefix`, most frequent first. */
+  complete(prefix: string, limit: number): { term: string; documents: number }[]
+  documents(): number
+  /** Documents that hold the term. */
+  frequency(term: string): number
+}

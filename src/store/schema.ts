@@ -1,0 +1,51 @@
+/** The tables: numbered migrations, never edited after a release. STRICT, because better-sqlite3 binds every JS number as REAL. */
+
+const version1 = `
+-- settings of the data directory that the program itself decides: seed, analyzer, generation
+CREATE TABLE meta(k TEXT PRIMARY KEY, v TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
+-- politeness survives a restart: due_at = when the host may be asked next (ms), robots as fetched
+CREATE TABLE host(id INTEGER PRIMARY KEY, origin TEXT NOT NULL UNIQUE, due_at INTEGER NOT NULL DEFAULT 0,
+  robots_at INTEGER, robots_until INTEGER, robots_status INTEGER, robots BLOB) STRICT;
+
+-- a source = one scope; seeds with the same scope share it. spec: JSON of the resolved scope
+CREATE TABLE source(id INTEGER PRIMARY KEY, spec TEXT NOT NULL UNIQUE, created_at INTEGER NOT NULL) STRICT;
+-- a job = one wish to crawl: its sources, limits, counts (JSON, written in the batch transactions: exact after a crash)
+CREATE TABLE job(id INTEGER PRIMARY KEY, spec TEXT NOT NULL UNIQUE, sources TEXT NOT NULL, state TEXT NOT NULL, note TEXT NOT NULL DEFAULT '',
+  counts TEXT NOT NULL, started_at INTEGER NOT NULL, ended_at INTEGER, active_ms INTEGER NOT NULL DEFAULT 0) STRICT;
+
+-- one row per URL ever in scope; path = without the origin. state: 0 queued, 1 waiting (retry or revisit at next_at), 2 settled, 3 put aside.
+-- epoch = newest source id when its links were judged: a later, wider source visits it once more
+CREATE TABLE url(id INTEGER PRIMARY KEY, host INTEGER NOT NULL, path TEXT NOT NULL, source INTEGER NOT NULL, epoch INTEGER NOT NULL,
+  state INTEGER NOT NULL DEFAULT 0, prio INTEGER NOT NULL DEFAULT 0, depth INTEGER NOT NULL DEFAULT 0, tries INTEGER NOT NULL DEFAULT 0,
+  status INTEGER, outcome TEXT, reason TEXT, next_at INTEGER, fetched_at INTEGER, etag TEXT, modified TEXT, UNIQUE(host, path)) STRICT;
+CREATE INDEX url_queue ON url(source, host, prio) WHERE state = 0;
+CREATE INDEX url_due ON url(next_at) WHERE state IN (1, 3);
+-- out at the last commit: suspects after a crash. Row 0 = running
+CREATE TABLE lease(url_id INTEGER PRIMARY KEY, alone INTEGER NOT NULL DEFAULT 0) STRICT;
+
+-- narrow rows, so that a reader can load every document's attributes quickly. A docno only grows; a changed page gets a new one.
+-- key = 9 bytes of SHA-256 of the URL: the API id. copy_of = url_id of the original of an exact copy (it has no postings of its own)
+CREATE TABLE doc(docno INTEGER PRIMARY KEY, url_id INTEGER NOT NULL UNIQUE, host INTEGER NOT NULL, key BLOB NOT NULL UNIQUE, lang TEXT NOT NULL, type TEXT NOT NULL,
+  title TEXT NOT NULL, size INTEGER NOT NULL, published_at INTEGER, fetched_at INTEGER NOT NULL, changed_at INTEGER NOT NULL,
+  copy_of INTEGER, flags INTEGER NOT NULL DEFAULT 0) STRICT;
+CREATE INDEX doc_copy ON doc(copy_of) WHERE copy_of IS NOT NULL;
+-- body, rest: UTF-8, deflateRaw. extra: JSON {description, author, headings, keywords, fields}
+CREATE TABLE doc_text(docno INTEGER PRIMARY KEY, body BLOB NOT NULL, rest BLOB, extra TEXT NOT NULL) STRICT;
+-- dead but perhaps still in a segment: readers skip it, the merge that drops it deletes the row
+CREATE TABLE tombstone(docno INTEGER PRIMARY KEY) STRICT;
+
+-- what a page is recognised by; sim = 8 bytes, anchors = 4 bytes each, little endian. grp = url_id of the group's centre at its founding
+CREATE TABLE fingerprint(url_id INTEGER PRIMARY KEY, host INTEGER NOT NULL, digest BLOB NOT NULL, sim BLOB NOT NULL, anchors BLOB NOT NULL, sketch BLOB NOT NULL,
+  tokens INTEGER NOT NULL, figures INTEGER NOT NULL, numbers INTEGER NOT NULL, grp INTEGER NOT NULL, role INTEGER NOT NULL DEFAULT 0, similarity REAL, distance INTEGER) STRICT;
+CREATE INDEX fingerprint_digest ON fingerprint(digest);
+CREATE INDEX fingerprint_group ON fingerprint(grp);
+
+-- the index: packed, segment-major, immutable (search/segments.ts). k = seg << 20 | n
+CREATE TABLE seg(id INTEGER PRIMARY KEY, level INTEGER NOT NULL, mindoc INTEGER NOT NULL, maxdoc INTEGER NOT NULL, nleaf INTEGER NOT NULL,
+  dir BLOB NOT NULL, lens BLOB NOT NULL) STRICT;
+CREATE TABLE leaf(k INTEGER PRIMARY KEY, b BLOB NOT NULL) STRICT;
+`
+
+/** Index = schema version before the step. Each step runs in one transaction with its `user_version`. */
+export const migrations: readonly string[] = [version1]
