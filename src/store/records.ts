@@ -1,4 +1,4 @@
-/** The records that leave the store: what the API, the export and the pages show of a document. */
+/** The records that several layers share: what the API, the export and the pages show of documents, jobs and URLs. */
 
 export type DocumentRecord = {
   id: string
@@ -34,4 +34,63 @@ export type StoreStats = {
   newest: string | null
   generation: number
   database_bytes: number
+}
+
+export type Scope = 'page' | 'path' | 'host' | 'domain' | 'any'
+
+/** A wish to crawl, as the API and the command line give it. */
+export type CrawlSpec = {
+  seeds: readonly string[]
+  scope: Scope
+  /** Further URL prefixes in scope. */
+  include: readonly string[]
+  /** null = none */
+  maxPages: number | null
+  depth: number
+  /** null = the default: 1000 for a public host, 0 for an allowed private one. */
+  delayMs: number | null
+}
+
+export type JobState = 'running' | 'paused' | 'waiting' | 'done' | 'stopped' | 'limit'
+/** Counts since the job was first started, over all its runs; exact after a crash. */
+export type JobCounts = {
+  fetched: number
+  stored: number
+  unchanged: number
+  exactCopies: number
+  nearCopies: number
+  redirects: number
+  gone: number
+  /** By reason, for instance {robots: 3, type: 2}. */
+  refused: Record<string, number>
+  failed: Record<string, number>
+  bytes: number
+}
+export type JobStatus = {
+  id: number
+  state: JobState
+  /** One sentence where the state needs one: "disk full: 120 MB free, goes on at 250". */
+  note: string
+  seeds: readonly string[]
+  scope: Scope
+  maxPages: number | null
+  queued: number
+  counts: JobCounts
+  pagesPerSecond: number
+  /** null = unknown */
+  etaSeconds: number | null
+  startedAt: string
+  endedAt: string | null
+  seconds: number
+}
+
+/** Why a URL is, or is not, in the index. */
+export type UrlStory = {
+  url: string
+  canonicalUrl: string
+  known: boolean
+  /** never seen | queued | waiting | fetched | put aside */
+  state: string
+  lines: readonly { about: string; text: string }[]
+  document: DocumentRecord | null
 }

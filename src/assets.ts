@@ -1,0 +1,62 @@
+/**
+ * Where threads and files come from in development: the only file that may use import.meta. build.ts puts assets-sea.ts in its place.
+ */
+import { mkdirSync, readFileSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { Worker, type WorkerOptions } from 'node:worker_threads'
+import { buildDictionary, dictionaryVersion } from './text/dictionary-source.ts'
+
+const root = join(import.meta.dirname, '..')
+
+export const isPackaged = false
+
+/** Starts a thread of this program. `role` picks its part in main.ts. */
+export function spawnThread(
+  role: string,
+  data: Record<string, unknown>,
+  options: WorkerOptions,
+): Worker {
+  return new Worker(new URL('./main.ts', import.meta.url), {
+    ...options,
+    workerData: { ...data, role },
+  })
+}
+
+/**
+ * The packed dictionary and folding tables. Built from the npm packages on the first start (about a second) and kept beside them:
+ * the file is derived, so it may be deleted at any time.
+ */
+export function textTables(): Uint8Array {
+  const folder = join(root, 'node_modules', '.cache', 'findling')
+  const file = join(folder, `dictionary-${dictionaryVersion}.bin`)
+  if (statSync(file, { throwIfNoEntry: false }) === undefined) {
+    mkdirSync(folder, { recursive: true })
+    const temporary = `${file}.${process.pid}`
+    writeFileSync(temporary, makeDictionary())
+    renameSync(temporary, file)
+  }
+  return readFileSync(file)
+}
+
+/** Also what build.ts puts into the binary. */
+export function makeDictionary(): Uint8Array {
+  const require = createRequire(import.meta.url)
+  const { Converter } = require('opencc-js') as typeof import('opencc-js')
+  return buildDictionary(
+    readFileSync(require.resolve('@node-rs/jieba/dict.txt'), 'utf8'),
+    Converter({ from: 't', to: 'cn' }),
+  )
+}
+
+/** Name -> bytes of everything in public/. */
+export function publicFiles(): Map<string, Uint8Array> {
+  const folder = join(root, 'public')
+  return new Map(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name))]))
+}
+
+/** Name, version and commit of this program. */
+export function programVersion(): { version: string; commit: string } {
+  const text = readFileSync(join(root, 'package.json'), 'utf8')
+  return { version: (JSON.parse(text) as { version: string }).version, commit: 'development' }
+}

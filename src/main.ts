@@ -1,0 +1,23 @@
+/** Where the program begins: the command line on the main thread, one role on every other. Does nothing itself. */
+import { isMainThread, workerData } from 'node:worker_threads'
+
+const roles: Record<string, () => Promise<{ run(data: never): unknown }>> = {
+  engine: () => import('./engine.ts'),
+  search: () => import('./searcher.ts'),
+  parser: () => import('./parser.ts'),
+}
+
+async function start(): Promise<void> {
+  if (isMainThread) {
+    const { runCommandLine } = await import('./cli.ts')
+    await runCommandLine(process.argv.slice(2))
+    return
+  }
+  const data = workerData as { role: string }
+  const load = roles[data.role]
+  if (load === undefined) throw new Error(`no role ${data.role}`)
+  const { run } = await load()
+  await run(data as never)
+}
+
+void start()
