@@ -1,0 +1,203 @@
+/** Folding: what counts as the same character for index, query, highlight and fingerprint. Knows no words. */
+import { HAN_FIRST, HAN_LAST } from './dictionary.ts'
+import { textTables } from './tables.ts'
+
+/** Folded text with, for each of its UTF-16 units, the offset in the source of the character it came from; one more at the end = source length. */
+export type FoldedText = { text: string; offsets: Uint32Array }
+
+/** Longest character with its marks that is folded as one: Unicode's stream-safe limit, so that a million marks stay linear. */
+const CLUSTER_UNITS_MAX = 32
+/** Clusters of letter and marks that are remembered: Indic and pointed texts repeat a few hundred. */
+const CLUSTERS_MAX = 2048
+/** Output buffers above this many units are given back after use. */
+const KEPT_UNITS_MAX = 65_536
+
+/* What the table says about a unit; any other value is the folded unit itself (no folded unit is a control character). */
+const UNSEEN = 0
+const DROPPED = 1
+const COMPLEX = 2
+const CONTINUES = 3
+
+const PLAIN_ASCII = /^[\t\n\r\x20-\x7e]*$/
+const IGNORED = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu
+const CONTINUING = /[\p{M}\u1160-\u11ff\uff9e\uff9f\uffa0-\uffdc]/u
+/** Marks that readers leave out when they type: accents of Latin and Greek, Arabic and Hebrew vowel points. */
+const MARKS =
+  /(?<=[\p{Script=Latin}\p{Script=Greek}]\p{Mn}*)\p{Mn}|[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u0652\u0670]/gu
+
+/** Letters that no normalisation form takes apart, in the spelling people type without them. */
+const SPELLED: Readonly<Record<string, string>> = {
+  ß: 'ss',
+  ẞ: 'SS',
+  æ: 'ae',
+  Æ: 'AE',
+  œ: 'oe',
+  Œ: 'OE',
+  ø: 'o',
+  Ø: 'O',
+  đ: 'd',
+  Đ: 'D',
+  ð: 'd',
+  Ð: 'D',
+  ħ: 'h',
+  Ħ: 'H',
+  ł: 'l',
+  Ł: 'L',
+  þ: 'th',
+  Þ: 'TH',
+  ŧ: 't',
+  Ŧ: 'T',
+  ŋ: 'n',
+  Ŋ: 'N',
+  ı: 'i',
+  ς: 'σ',
+  ё: 'е',
+  Ё: 'Е',
+  أ: 'ا',
+  إ: 'ا',
+  آ: 'ا',
+  ٱ: 'ا',
+  ـ: '',
+  '’': "'",
+  '\v': ' ',
+  '\f': ' ',
+  '\u0085': ' ',
+}
+
+type Folding = {
+  keepsCase: boolean
+  /** One entry a UTF-16 unit, filled when the unit is first seen. */
+  units: Uint16Array
+  clusters: Map<string, string>
+}
+const newFolding = (keepsCase: boolean): Folding => ({
+  keepsCase,
+  units: new Uint16Array(65_536),
+  clusters: new Map(),
+})
+const lower = newFolding(false)
+const cased = newFolding(true)
+
+let output = new Uint16Array(8192)
+let sources = new Uint32Array(8192)
+
+/**
+ * Folds `text`: NFKC, lower case, traditional to simplified character by character, Latin and Greek accents and
+ * Semitic vowel points dropped, zero-width and control characters dropped (form feeds become blanks), unpaired
+ * surrogates U+FFFD. Linear; at most 18 units for one (a ligature of Arabic), as a rule no more than the source.
+ */
+export const foldText = (text: string): string =>
+  PLAIN_ASCII.test(text) ? text.toLowerCase() : fold(text, lower, false)
+
+/** `foldText` without the lower case: foldText(foldCase(t)) = foldText(t). For what needs camelCase. */
+export const foldCase = (text: string): string =>
+  PLAIN_ASCII.test(text) ? text : fold(text, cased, false)
+
+/** `foldText` with the way back: unit i of the result comes from the character at `offsets[i]` of the source. */
+export const foldWithOffsets = (text: string): FoldedText => foldKeeping(text, lower)
+
+/** `foldCase` with the way back. */
+export const foldCaseWithOffsets = (text: string): FoldedText => foldKeeping(text, cased)
+
+function foldKeeping(text: string, folding: Folding): FoldedText {
+  const folded = fold(text, folding, true)
+  const offsets = sources.slice(0, folded.length + 1)
+  offsets[folded.length] = text.length
+  shrink()
+  return { text: folded, offsets }
+}
+
+/** Writes the folded units to `output` and, on request, their source offsets to `sources`. */
+function fold(text: string, folding: Folding, keepsOffsets: boolean): string {
+  const { units } = folding
+  let size = 0
+  let baseSource = 0 // where the last character began, here and in the output: a mark that follows changes it
+  let baseSize = 0
+  for (let i = 0; i < text.length;) {
+    const unit = text.charCodeAt(i)
+    let folded = units[unit] as number
+    if (folded === UNSEEN) folded = units[unit] = lookAt(unit, folding)
+    if (folded > CONTINUES) {
+      if (size + 1 >= output.length) grow()
+      baseSource = i
+      baseSize = size
+      if (keepsOffsets) sources[size] = i
+      output[size++] = folded
+      i += 1
+      continue
+    }
+    if (folded === DROPPED) {
+      i += 1
+      continue
+    }
+    if (folded === COMPLEX || i - baseSource >= CLUSTER_UNITS_MAX) {
+      baseSource = i
+      baseSize = size
+    }
+    i += folded === COMPLEX && isPair(text, i) ? 2 : 1
+    const last = baseSource + CLUSTER_UNITS_MAX
+    while (i < text.length && i < last && continues(text.charCodeAt(i), folding)) i += 1
+    const cluster = foldCluster(text.slice(baseSource, i), folding)
+    while (baseSize + cluster.length >= output.length) grow()
+    size = baseSize
+    for (let k = 0; k < cluster.length; k += 1) {
+      sources[size] = baseSource
+      output[size++] = cluster.charCodeAt(k)
+    }
+  }
+  const folded = Buffer.from(output.buffer, 0, size * 2).toString('utf16le')
+  if (!keepsOffsets) shrink()
+  return folded
+}
+
+function lookAt(unit: number, folding: Folding): number {
+  if (unit >= 0xd800 && unit <= 0xdfff) return COMPLEX
+  const char = String.fromCharCode(unit)
+  if (CONTINUING.test(char)) return CONTINUES
+  const folded = foldCluster(char, folding)
+  if (folded.length === 0) return DROPPED
+  return folded.length === 1 ? folded.charCodeAt(0) : COMPLEX
+}
+
+function continues(unit: number, folding: Folding): boolean {
+  const folded = (folding.units[unit] ||= lookAt(unit, folding))
+  return folded === CONTINUES
+}
+
+const isPair = (text: string, i: number): boolean =>
+  (text.charCodeAt(i) & 0xfc00) === 0xd800 && (text.charCodeAt(i + 1) & 0xfc00) === 0xdc00
+
+/** The definition that all paths share: one character with its marks, at most 32 units. */
+function foldCluster(source: string, folding: Folding): string {
+  const known = folding.clusters.get(source)
+  if (known !== undefined) return known
+  let text = source.toWellFormed().normalize('NFKC')
+  if (!folding.keepsCase) text = text.toLowerCase()
+  text = text.normalize('NFD').replace(MARKS, '').normalize('NFC')
+  let folded = ''
+  for (const char of text) folded += SPELLED[char] ?? foldHan(char)
+  folded = folded.replace(IGNORED, (char) => (/[\t\n\r]/.test(char) ? char : ''))
+  if (folding.clusters.size >= CLUSTERS_MAX) folding.clusters.clear()
+  folding.clusters.set(source, folded)
+  return folded
+}
+
+function foldHan(char: string): string {
+  const unit = char.charCodeAt(0)
+  if (unit < HAN_FIRST || unit > HAN_LAST) return char
+  return String.fromCharCode(textTables().simplified[unit - HAN_FIRST] ?? unit)
+}
+
+function grow(): void {
+  const [oldOutput, oldSources] = [output, sources]
+  output = new Uint16Array(oldOutput.length * 2)
+  sources = new Uint32Array(oldSources.length * 2)
+  output.set(oldOutput)
+  sources.set(oldSources)
+}
+
+function shrink(): void {
+  if (output.length <= KEPT_UNITS_MAX) return
+  output = new Uint16Array(8192)
+  sources = new Uint32Array(8192)
+}
