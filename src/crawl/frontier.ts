@@ -66,9 +66,10 @@ export interface Frontier {
   settled(batch: readonly Settled[], committed: boolean): void
   /** When `take` can next succeed: a time in ms, or null where nothing waits for time alone. */
   nextDueAt(nowMs: number): number | null
-  /** True only when nothing is queued or out in the active sources (what waits for a revisit does not count, a retry does). */
-  isFinished(): boolean
-  counts(): FrontierCounts
+  /** True only when nothing is queued, waiting for a retry or out in these sources (default: the active ones). A revisit does not count. */
+  isFinished(sourceIds?: readonly number[]): boolean
+  /** Of these sources (default: the active ones). */
+  counts(sourceIds?: readonly number[]): FrontierCounts
   /** Clean end: nothing out is suspected at the next start. */
   close(): void
 }
