@@ -58,7 +58,7 @@ const oldestVersion = [3, 51, 3] as const
 
 /**
  * Opens (and, unless readonly, creates) a database in WAL mode.
- * @throws AppError input_missing | cannot_create | corrupt | io
+ * @throws AppError input_missing | cannot_create | corrupt | storage_full | locked | io
  */
 export function openDatabase(file: string, options: OpenOptions = {}): Db {
   const readonly = options.readonly ?? false
@@ -158,6 +158,7 @@ function openError(file: string, readonly: boolean, error: unknown): unknown {
   const detail = `${file}: ${error instanceof Error ? error.message : String(error)}`
   if (isCorrupt(error)) return new AppError('corrupt', detail, cause)
   if (isDiskFull(error)) return new AppError('storage_full', detail, cause)
+  if (isBusy(error)) return new AppError('locked', detail, cause)
   // better-sqlite3 answers a missing folder with a TypeError, SQLite a missing file with CANTOPEN.
   if (error instanceof TypeError || codeOf(error).startsWith('SQLITE_CANTOPEN'))
     return new AppError(readonly ? 'input_missing' : 'cannot_create', detail, cause)

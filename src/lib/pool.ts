@@ -1,0 +1,200 @@
+/** Worker threads with a time limit per job. A job that overruns costs its thread, never the service; knows nothing of what the jobs do. */
+import assert from 'node:assert'
+import type { Transferable, Worker } from 'node:worker_threads'
+import { type PlainError, reviveError } from './errors.ts'
+
+/** What a thread is sent, and what it must answer exactly once for each. */
+export type JobMessage<Job> = { id: number; job: Job }
+export type JobReply<Result> = { id: number; result: Result } | { id: number; error: PlainError }
+
+/**
+ * timeout: ran too long, its thread was ended. heap: its thread ran out of memory. crashed: its thread ended otherwise.
+ * full: the queue has no room, nothing was started. closed: the pool was closed before it was done.
+ */
+export type JobFailureKind = 'timeout' | 'heap' | 'crashed' | 'full' | 'closed'
+
+/** Why a job has no result though it did not fail by itself. Callers switch on `kind`. */
+export class JobFailure extends Error {
+  readonly kind: JobFailureKind
+  constructor(kind: JobFailureKind, detail: string, options?: ErrorOptions) {
+    super(detail, options)
+    this.name = 'JobFailure'
+    this.kind = kind
+  }
+}
+
+export type PoolOptions = {
+  /** Makes a thread that answers JobMessages with JobReplies, one after the other. */
+  spawn: () => Worker
+  sizeMax: number
+  /** From the moment a thread is given the job. */
+  jobTimeoutMs: number
+  /** Added for the first job of a thread, which waits for its modules. */
+  startTimeoutMs?: number
+  /** A thread without work ends after this. */
+  idleMs?: number
+  /** Jobs waiting for a thread. */
+  queueMax: number
+}
+
+export type Pool<Job, Result> = {
+  /**
+   * Rejects with JobFailure, or with the AppError that the job answered. `transfer` moves buffers to the thread when the job
+   * starts there; they are gone for the caller even when the job fails.
+   */
+  run(job: Job, transfer?: readonly Transferable[]): Promise<Result>
+  readonly threads: number
+  readonly queued: number
+  /** Ends all threads; what runs or waits is rejected as closed. May be called twice. */
+  close(): Promise<void>
+}
+
+type Task<Job, Result> = {
+  id: number
+  job: Job
+  transfer: readonly Transferable[]
+  resolve: (result: Result) => void
+  reject: (reason: Error) => void
+}
+
+type Seat<Job, Result> = {
+  worker: Worker
+  task: Task<Job, Result> | null
+  timer: NodeJS.Timeout | undefined
+  isFresh: boolean
+}
+
+const startTimeoutMsDefault = 10_000
+const idleMsDefault = 30_000
+
+export function createPool<Job, Result>(options: PoolOptions): Pool<Job, Result> {
+  assert(options.sizeMax >= 1 && options.queueMax >= 0)
+  return new ThreadPool<Job, Result>(options)
+}
+
+class ThreadPool<Job, Result> implements Pool<Job, Result> {
+  readonly #options: PoolOptions
+  readonly #seats = new Set<Seat<Job, Result>>()
+  /** The last to become idle is the first to work again, so that the others reach their end. */
+  readonly #idle: Seat<Job, Result>[] = []
+  readonly #queue: Task<Job, Result>[] = []
+  readonly #ending = new Set<Promise<unknown>>()
+  #nextId = 1
+  #isClosed = false
+
+  constructor(options: PoolOptions) {
+    this.#options = options
+  }
+
+  get threads(): number {
+    return this.#seats.size
+  }
+
+  get queued(): number {
+    return this.#queue.length
+  }
+
+  run(job: Job, transfer: readonly Transferable[] = []): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      if (this.#isClosed) return reject(new JobFailure('closed', 'the pool is closed'))
+      const mustWait = this.#idle.length === 0 && this.#seats.size >= this.#options.sizeMax
+      if (mustWait && this.#queue.length >= this.#options.queueMax)
+        return reject(new JobFailure('full', `${this.#queue.length} jobs are waiting`))
+      this.#queue.push({ id: this.#nextId++, job, transfer, resolve, reject })
+      this.#fill()
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    for (const task of this.#queue.splice(0)) task.reject(closedFailure())
+    for (const seat of this.#seats) this.#end(seat, closedFailure())
+    await Promise.all(this.#ending)
+  }
+
+  /** Gives waiting jobs to threads. A job is posted only when its thread is free: what was transferred could not be taken back. */
+  #fill(): void {
+    while (this.#idle.length > 0 || this.#seats.size < this.#options.sizeMax) {
+      const task = this.#queue.shift()
+      if (task === undefined) return
+      try {
+        this.#start(this.#idle.pop() ?? this.#open(), task)
+      } catch (error) {
+        task.reject(new JobFailure('crashed', 'no thread could be started', { cause: error }))
+      }
+    }
+  }
+
+  #open(): Seat<Job, Result> {
+    const worker = this.#options.spawn()
+    const seat: Seat<Job, Result> = { worker, task: null, timer: undefined, isFresh: true }
+    this.#seats.add(seat)
+    worker.on('message', (reply: JobReply<Result>) => this.#finish(seat, reply))
+    worker.on('messageerror', (error) =>
+      this.#end(seat, new JobFailure('crashed', 'the answer cannot be read', { cause: error })),
+    )
+    worker.on('error', (error: Error & { code?: string }) => {
+      const kind = error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'heap' : 'crashed'
+      this.#end(seat, new JobFailure(kind, error.message, { cause: error }))
+    })
+    worker.on('exit', (code) =>
+      this.#end(seat, new JobFailure('crashed', `the thread ended with ${code}`)),
+    )
+    return seat
+  }
+
+  #start(seat: Seat<Job, Result>, task: Task<Job, Result>): void {
+    clearTimeout(seat.timer)
+    const limitMs =
+      this.#options.jobTimeoutMs +
+      (seat.isFresh ? (this.#options.startTimeoutMs ?? startTimeoutMsDefault) : 0)
+    seat.isFresh = false
+    seat.task = task
+    seat.timer = setTimeout(
+      () => this.#end(seat, new JobFailure('timeout', `longer than ${limitMs} ms`)),
+      limitMs,
+    )
+    try {
+      seat.worker.postMessage({ id: task.id, job: task.job }, [...task.transfer])
+    } catch (error) {
+      // A job that cannot be cloned is the caller's fault, not the thread's.
+      this.#release(seat)
+      task.reject(error instanceof Error ? error : new Error(String(error)))
+    }
+  }
+
+  #finish(seat: Seat<Job, Result>, reply: JobReply<Result>): void {
+    const { task } = seat
+    if (task === null || reply.id !== task.id) return
+    this.#release(seat)
+    if ('error' in reply) task.reject(reviveError(reply.error))
+    else task.resolve(reply.result)
+    this.#fill()
+  }
+
+  #release(seat: Seat<Job, Result>): void {
+    clearTimeout(seat.timer)
+    seat.task = null
+    this.#idle.push(seat)
+    seat.timer = setTimeout(
+      () => this.#end(seat, closedFailure()),
+      this.#options.idleMs ?? idleMsDefault,
+    )
+    seat.timer.unref()
+  }
+
+  /** Takes the thread out of service, whatever it does; its job, if any, fails with `failure`. */
+  #end(seat: Seat<Job, Result>, failure: JobFailure): void {
+    if (!this.#seats.delete(seat)) return
+    clearTimeout(seat.timer)
+    const at = this.#idle.indexOf(seat)
+    if (at >= 0) this.#idle.splice(at, 1)
+    const ending = seat.worker.terminate().finally(() => this.#ending.delete(ending))
+    this.#ending.add(ending)
+    seat.task?.reject(failure)
+    seat.task = null
+    if (!this.#isClosed) this.#fill()
+  }
+}
+
+const closedFailure = (): JobFailure => new JobFailure('closed', 'the pool was closed')
