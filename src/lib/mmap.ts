@@ -1,0 +1,95 @@
+/** The door to koffi: files mapped into memory, shared with the kernel's cache. Loaded on demand, because not every machine has it. */
+import { closeSync, fstatSync, openSync } from 'node:fs'
+import { AppError } from './errors.ts'
+
+/** Offsets and lengths are multiples of this, which fits kernels with pages of 4, 16 and 64 KiB. */
+export const mapGranuleBytes = 65_536
+
+/**
+ * A part of a file as memory. It stays mapped until the process ends: unmapping under a living view would be a crash that
+ * nothing can catch, and a mapping costs address space only. Never transfer its buffer.
+ */
+export type MappedRegion = {
+  words: Uint32Array<ArrayBuffer>
+  /** Waits until the disk has the region. The kernel writes it back at other times as well. */
+  sync(): void
+}
+
+export type Mapper = {
+  /**
+   * Allocates the blocks up to the end of the region (the file grows where needed) and maps it. On a sparse file a full disk would end the
+   * process by SIGBUS; here it is an error before anything is mapped.
+   * @throws AppError storage_full | io
+   */
+  map(file: string, offsetBytes: number, lengthBytes: number): MappedRegion
+}
+
+const protectRead = 1
+const protectWrite = 2
+const mapShared = 1
+const msyncWait = 4
+const mapFailed = 0xffff_ffff_ffff_ffffn
+/** What `blocks` of a file's state counts in, whatever the file system. */
+const blockBytes = 512
+const noSpaceErrors = [28 /* ENOSPC */, 122 /* EDQUOT */]
+
+/** @throws AppError io where koffi has no build for this machine: the caller uses heap memory instead. */
+export async function loadMapper(): Promise<Mapper> {
+  try {
+    const koffi = await import('koffi')
+    return createMapper(koffi)
+  } catch (error) {
+    throw new AppError('io', `files cannot be mapped: ${String(error)}`, { cause: error })
+  }
+}
+
+function createMapper(koffi: typeof import('koffi')): Mapper {
+  // null: the C library that this program is linked with.
+  const libc = koffi.load(null)
+  const fallocate = libc.func('int posix_fallocate(int fd, int64_t offset, int64_t length)')
+  const mmap = libc.func(
+    'void *mmap(void *at, size_t length, int protection, int flags, int fd, int64_t offset)',
+  )
+  const msync = libc.func('int msync(void *at, size_t length, int flags)')
+  /** All blocks up to `endBytes`, so that no hole is left before the region either. */
+  const allocate = (fd: number, file: string, endBytes: number): void => {
+    const failure: number = fallocate(fd, 0, endBytes)
+    if (failure === 0) return
+    const code = noSpaceErrors.includes(failure) ? 'storage_full' : 'io'
+    throw new AppError(code, `${file}: ${endBytes} bytes cannot be allocated (error ${failure})`)
+  }
+  return {
+    map(file, offsetBytes, lengthBytes) {
+      if (offsetBytes % mapGranuleBytes !== 0 || lengthBytes % mapGranuleBytes !== 0)
+        throw new RangeError(`mapped regions are multiples of ${mapGranuleBytes} bytes`)
+      // POSIX: the mapping outlives the descriptor.
+      const fd = openSync(file, 'r+')
+      try {
+        allocate(fd, file, offsetBytes + lengthBytes)
+        const { size, blocks } = fstatSync(fd)
+        // A file system that compresses or promises more than it has cannot be trusted with a mapping.
+        if (blocks * blockBytes < size) throw new AppError('io', `${file} is sparse: not mapped`)
+        const at: unknown = mmap(
+          null,
+          lengthBytes,
+          protectRead | protectWrite,
+          mapShared,
+          fd,
+          offsetBytes,
+        )
+        if (at === null || koffi.address(at) === mapFailed)
+          throw new AppError('io', `${file}: mmap failed (error ${koffi.errno()})`)
+        return {
+          words: new Uint32Array(koffi.view(at, lengthBytes)),
+          sync() {
+            const failure: number = msync(at, lengthBytes, msyncWait)
+            if (failure !== 0)
+              throw new AppError('io', `${file}: msync failed (error ${koffi.errno()})`)
+          },
+        }
+      } finally {
+        closeSync(fd)
+      }
+    },
+  }
+}
