@@ -1,0 +1,140 @@
+/** Which URLs belong to a source: resolves a wish into prefixes, judges URLs in plain words, compares scopes. Pure. */
+import { AppError } from '../lib/errors.ts'
+import { hostOf, normalizeUrl, registrableDomain, splitUrl } from '../lib/url.ts'
+
+/** The same words as in server/control.ts, which this layer may not import. */
+export type Scope = 'page' | 'path' | 'host' | 'domain' | 'any'
+
+/**
+ * A resolved scope. `prefixes[0]` is the place the scope speaks of, the rest are further prefixes, sorted; none for `any`.
+ * Places are written without the scheme ("//host[:port]/path"), because sites move from http to https: page = exactly this
+ * address, path and host = all that begins so; for domain it is the registrable domain alone ("example.org").
+ */
+export type ScopeSpec = { scope: Scope; prefixes: string[]; depth: number }
+
+const includesMax = 100
+
+/**
+ * @param seed URL as the user gave it. @param include further URL prefixes in scope. @param depth links from the seed, 0 = only it.
+ * @throws AppError `invalid_parameter` for a seed or prefix that is no http(s) URL, too many prefixes, or a negative depth.
+ */
+export function resolveScope(
+  seed: string,
+  scope: Scope,
+  include: readonly string[],
+  depth: number,
+): ScopeSpec {
+  if (!Number.isSafeInteger(depth) || depth < 0) {
+    throw new AppError('invalid_parameter', `depth must be a whole number from 0 on: ${depth}`)
+  }
+  if (include.length > includesMax) {
+    throw new AppError('invalid_parameter', `more than ${includesMax} prefixes to include`)
+  }
+  if (scope === 'any') return { scope, prefixes: [], depth }
+  const url = canonical(seed)
+  const root = rootOf(url, scope)
+  const bare: ScopeSpec = { scope, prefixes: [root], depth }
+  const others = [...new Set(include.map((prefix) => placeOf(canonical(prefix))))]
+    .filter((place, _, all) => !coversPlace(bare, place) && !all.some((one) => isBelow(place, one)))
+    .toSorted()
+  return { scope, prefixes: [root, ...others], depth }
+}
+
+/** Is a canonical URL in scope, and which rule says so? Depth is judged by the caller: it is no property of a URL. */
+export function isInScope(spec: ScopeSpec, url: string): { inScope: boolean; line: string } {
+  if (spec.scope === 'any') return { inScope: true, line: 'scope any: every URL belongs to it' }
+  const [root = '', ...others] = spec.prefixes
+  const place = placeOf(url)
+  const rule = describe(spec.scope, root)
+  if (isUnderRoot(spec.scope, root, place)) {
+    return { inScope: true, line: `scope ${spec.scope}: it is ${rule}` }
+  }
+  const included = others.find((prefix) => place.startsWith(prefix))
+  if (included !== undefined) return { inScope: true, line: `included: it begins with ${included}` }
+  const tail =
+    others.length === 0 ? '' : ` and begins with none of ${others.length} included prefixes`
+  return { inScope: false, line: `scope ${spec.scope}: it is not ${rule}${tail}` }
+}
+
+/** True only when `wide` admits everything that `narrow` admits, at every depth. Never true by mistake; may be false though it holds. */
+export function covers(wide: ScopeSpec, narrow: ScopeSpec): boolean {
+  if (wide.depth < narrow.depth) return false
+  if (wide.scope === 'any') return true
+  if (narrow.scope === 'any') return false
+  return narrow.prefixes.every((place, i) => {
+    if (i > 0 || narrow.scope === 'path' || narrow.scope === 'host') return coversPlace(wide, place)
+    if (narrow.scope === 'domain') return wide.scope === 'domain' && wide.prefixes[0] === place
+    return isInScope(wide, `http:${place}`).inScope
+  })
+}
+
+/** One text for equal scopes: the key of a source. */
+export const scopeKey = ({ scope, prefixes, depth }: ScopeSpec): string =>
+  JSON.stringify({ scope, prefixes, depth })
+
+function canonical(text: string): string {
+  const url = normalizeUrl(text)
+  if (url === null) throw new AppError('invalid_parameter', `not an http or https URL: ${text.slice(0, 200)}`)
+  return url
+}
+
+/** The URL without its scheme. */
+const placeOf = (url: string): string => url.slice(url.indexOf('//'))
+
+function rootOf(url: string, scope: Exclude<Scope, 'any'>): string {
+  const { origin, path } = splitUrl(url)
+  const host = placeOf(origin)
+  switch (scope) {
+    case 'page':
+      return host + path
+    case 'path':
+      // Up to the last slash of the path; one in the query means nothing.
+      return host + path.replace(/\?.*$/s, '').replace(/[^/]*$/, '')
+    case 'host':
+      return `${host}/`
+    case 'domain':
+      // Strangers share the suffixes that companies run (github.io): each of them is a domain here.
+      return registrableDomain(url, true)
+  }
+}
+
+function isUnderRoot(scope: Exclude<Scope, 'any'>, root: string, place: string): boolean {
+  switch (scope) {
+    case 'page':
+      return place === root
+    case 'path':
+    case 'host':
+      return place.startsWith(root)
+    case 'domain':
+      return isOfDomain(place, root)
+  }
+}
+
+function isOfDomain(place: string, domain: string): boolean {
+  const host = hostOf(place)
+  return host === domain || host.endsWith(`.${domain}`)
+}
+
+const isBelow = (place: string, other: string): boolean =>
+  place !== other && place.startsWith(other)
+
+/** Does the scope admit everything that begins with `place`? A place always holds its whole host. */
+function coversPlace(spec: ScopeSpec, place: string): boolean {
+  const [root = '', ...others] = spec.prefixes
+  if (spec.scope === 'domain' && isOfDomain(place, root)) return true
+  if ((spec.scope === 'path' || spec.scope === 'host') && place.startsWith(root)) return true
+  return others.some((prefix) => place.startsWith(prefix))
+}
+
+function describe(scope: Exclude<Scope, 'any'>, root: string): string {
+  switch (scope) {
+    case 'page':
+      return `exactly ${root}`
+    case 'path':
+      return `in the folder ${root} or below`
+    case 'host':
+      return `on the host ${root.slice(2, -1)}`
+    case 'domain':
+      return `of the domain ${root}`
+  }
+}
