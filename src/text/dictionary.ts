@@ -28,8 +28,8 @@ export const ROOT = -1
 /** A longer run is cut in pieces of this size: bounds the memory of one cut. */
 const PIECE_UNITS_MAX = 2048
 
-/** A word of a cut: units [start, end) of the run. `id` names the word, -1 where it is not in the dictionary. */
-export type UseWord = (start: number, end: number, id: number) => void
+/** A word of a cut: units [start, end) of the run. `id` names the word, -1 = not in the dictionary; a part lies inside the next longer word. */
+export type UseWord = (start: number, end: number, id: number, isPart: boolean) => void
 
 export type Dictionary = {
   /** Tells assets apart: equal content, equal checksum. */
@@ -141,7 +141,7 @@ function createCut(cells: Int32Array, mask: number, unknown: number): Dictionary
     use: UseWord,
   ) {
     for (let a = i; a + size <= end; a += 1) {
-      if (of[a] !== -1) use(from + a, from + a + size, of[a] as number)
+      if (of[a] !== -1) use(from + a, from + a + size, of[a] as number, true)
     }
   }
 
@@ -154,7 +154,7 @@ function createCut(cells: Int32Array, mask: number, unknown: number): Dictionary
         const end = ends[i] as number
         if (end - i > 2) useParts(pairs, 2, from, i, end, use)
         if (end - i > 3) useParts(triples, 3, from, i, end, use)
-        use(from + i, from + end, ids[i] as number)
+        use(from + i, from + end, ids[i] as number, false)
         i = end
       }
       from += size

@@ -1,0 +1,179 @@
+/** Counts the terms of a page: what the index stores of it. Which terms there are is tokenize.ts. */
+import { BIGRAM_PREFIX, eachPairWord, eachRun, eachSecondTerm, type RunKind } from './characters.ts'
+import { HAN_FIRST, HAN_LAST, type Dictionary } from './dictionary.ts'
+import { foldCase } from './normalize.ts'
+import type { Term, TermMemory } from './term-memory.ts'
+
+/** A document keeps its first 20,000 distinct terms, title first. */
+export const DOCUMENT_TERMS_MAX = 20_000
+
+/* What one occurrence adds to a term's frequency. Headings stand in the text too, so this comes on top. */
+const TITLE_WEIGHT = 5
+const TEXT_WEIGHT = 1
+const HEADING_WEIGHT = 0.5
+const URL_WEIGHT = 0.3
+const REST_WEIGHT = 0.2
+
+export type DocumentText = {
+  title: string
+  /** One a line; they stand in `text` too. */
+  headings: string
+  text: string
+  /** The page without its main content. */
+  rest: string
+  url: string
+}
+
+/** Distinct terms with `quants[i]` = min(63, round(8 log2(1 + weighted term frequency))) of `terms[i]`; `length` = weighted words without stop words. */
+export type DocumentTerms = {
+  terms: string[]
+  quants: Uint8Array<ArrayBuffer>
+  length: number
+}
+
+/** Key of two Han units: first << 15 | second; SINGLE stands for no second one. A small integer, so a Map of them is quick. */
+const SINGLE = 0x7fff
+
+/** The counters of one document at a time, used again for the next. */
+export class DocumentCounter {
+  readonly #dictionary: Dictionary
+  readonly #memory: TermMemory
+  #document = 0
+  #found: Term[] = []
+  readonly #hanPairs = new Map<number, number>()
+  #length = 0
+  #weight = 0
+  #text = ''
+  #run = ''
+
+  constructor(dictionary: Dictionary, memory: TermMemory) {
+    this.#dictionary = dictionary
+    this.#memory = memory
+  }
+
+  count({ title, headings, text, rest, url }: DocumentText): DocumentTerms {
+    this.#memory.trim()
+    this.#document += 1
+    this.#found = []
+    this.#hanPairs.clear()
+    this.#length = 0
+    this.#add(title, TITLE_WEIGHT)
+    this.#add(text, TEXT_WEIGHT)
+    this.#add(headings, HEADING_WEIGHT)
+    this.#add(pathWords(url), URL_WEIGHT)
+    this.#add(rest, REST_WEIGHT)
+    this.#text = this.#run = ''
+    return this.#pack()
+  }
+
+  #add(source: string, weight: number): void {
+    this.#weight = weight
+    this.#text = foldCase(source)
+    eachRun(this.#text, this.#countRun)
+  }
+
+  readonly #countRun = (start: number, end: number, kind: RunKind): void => {
+    this.#run = this.#text.slice(start, end)
+    if (kind === 'word') return this.#countWord()
+    if (kind === 'han') this.#dictionary.cut(this.#run, this.#countHan)
+    else eachPairWord(this.#run, this.#countPairWord)
+    if (kind === 'han' && this.#countHanPairs()) return
+    eachSecondTerm(this.#run, kind, (a, b) =>
+      this.#countText(BIGRAM_PREFIX + this.#run.slice(a, b)),
+    )
+  }
+
+  #countWord(): void {
+    if (this.#isFull() && !this.#memory.isKnown(this.#run)) return
+    const word = this.#memory.word(this.#run)
+    if (word.whole) this.#countTerm(word.whole.term)
+    for (const part of word.parts) this.#countTerm(part.term)
+    this.#length += this.#weight * word.counted
+  }
+
+  readonly #countHan = (start: number, end: number, id: number): void => {
+    if (this.#isFull()) return
+    const term = this.#memory.hanTerm(this.#run, start, end, id)
+    this.#countTerm(term)
+    if (!term.isStop) this.#length += this.#weight
+  }
+
+  readonly #countPairWord = (start: number, end: number): void => {
+    this.#countText(this.#run.slice(start, end))
+    this.#length += this.#weight
+  }
+
+  /** The quick way for `eachSecondTerm`; false where the run has characters outside of the usual blocks. */
+  #countHanPairs(): boolean {
+    const run = this.#run
+    for (let i = 0; i < run.length; i += 1) {
+      const unit = run.charCodeAt(i)
+      if (unit < HAN_FIRST || unit > HAN_LAST) return false
+    }
+    let previous = -1
+    for (let i = 0; i < run.length; i += 1) {
+      const unit = run.charCodeAt(i) - HAN_FIRST
+      this.#countKey((unit << 15) | SINGLE)
+      if (previous >= 0) this.#countKey((previous << 15) | unit)
+      previous = unit
+    }
+    return true
+  }
+
+  #countKey(key: number): void {
+    const before = this.#hanPairs.get(key)
+    if (before === undefined && this.#isFull()) return
+    this.#hanPairs.set(key, (before ?? 0) + this.#weight)
+  }
+
+  #countText(text: string): void {
+    if (!this.#isFull()) this.#countTerm(this.#memory.term(text, text))
+  }
+
+  #countTerm(term: Term): void {
+    if (term.document !== this.#document) {
+      if (this.#isFull()) return
+      term.document = this.#document
+      term.frequency = 0
+      this.#found.push(term)
+    }
+    term.frequency += this.#weight
+  }
+
+  #isFull(): boolean {
+    return this.#found.length + this.#hanPairs.size >= DOCUMENT_TERMS_MAX
+  }
+
+  #pack(): DocumentTerms {
+    const terms: string[] = []
+    const quants = new Uint8Array(this.#found.length + this.#hanPairs.size)
+    for (const term of this.#found) {
+      quants[terms.length] = quantise(term.frequency)
+      terms.push(term.text)
+    }
+    for (const [key, frequency] of this.#hanPairs) {
+      quants[terms.length] = quantise(frequency)
+      terms.push(textOfKey(key))
+    }
+    return { terms, quants, length: this.#length }
+  }
+}
+
+const quantise = (frequency: number): number =>
+  Math.min(63, Math.round(8 * Math.log2(1 + frequency)))
+
+function textOfKey(key: number): string {
+  const first = BIGRAM_PREFIX + String.fromCharCode((key >> 15) + HAN_FIRST)
+  const second = key & SINGLE
+  return second === SINGLE ? first : first + String.fromCharCode(second + HAN_FIRST)
+}
+
+/** Words of the path: no host (it is the same for all pages), no suffix that names a program, no query string. */
+function pathWords(url: string): string {
+  const path = (URL.parse(url)?.pathname ?? '').replace(/\.(?:html?|php|aspx?|jsp)$/i, '')
+  try {
+    return decodeURIComponent(path).replaceAll(/[._]/g, ' ')
+  } catch {
+    return path.replaceAll(/%..|[._]/g, ' ')
+  }
+}
