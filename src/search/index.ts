@@ -39,12 +39,17 @@ export interface IndexWriter {
   clear(): void
 }
 
-/** One query after parsing and analysis. A group is one word of the query: any of its alternatives fits. */
+/** One query after parsing and analysis. */
 export type IndexQuery = {
-  /** Distinct query words that count; `weight` = how often the word stands in the query. */
-  words: readonly { term: string; weight: number }[]
-  /** Han bigrams: rank with the words, and are the floor where words find nothing. */
+  /**
+   * Distinct query words that count; `weight` = how often the word stands in the query. Words with the same `group` are
+   * alternatives of which any fits (OR); without one a word stands for itself. At most 32.
+   */
+  words: readonly { term: string; weight: number; group?: number }[]
+  /** Han bigrams: rank with the words. A page that holds all of them counts as holding every Han word, however it was cut. */
   bigrams: readonly { term: string; weight: number }[]
+  /** Terms that every hit must hold, whatever `match` says; they rank only where they are words or bigrams as well. */
+  required: readonly string[]
   /** Terms that no hit may hold. */
   without: readonly string[]
   match: 'auto' | 'all' | 'any'

@@ -1,0 +1,272 @@
+/** The door to FlexSearch: it inverts documents and runs queries, through a storage adapter that packs postings and ranks by itself. */
+import assert from 'node:assert'
+import FlexSearch from 'flexsearch'
+import type { Db } from '../lib/sqlite.ts'
+import { completeTerms } from './complete.ts'
+import type {
+  IndexAnswer,
+  IndexedDocument,
+  IndexQuery,
+  IndexReader,
+  IndexWriter,
+  PackedSegment,
+} from './index.ts'
+import { createLeafCollector, createPacker, isPackable, lengthCode, quantMax } from './packer.ts'
+import { createScorer } from './score.ts'
+import { createSegmentWriter, type SegmentOptions } from './segments.ts'
+import { createSnapshot } from './snapshot.ts'
+
+/** More terms of one document are cut off: FlexSearch must never see what could make it slow. */
+export const documentTermsMax = 20_000
+/** Pending documents become a stored segment at the first of these. */
+const pendingDocumentsMax = 2_000
+const pendingBytesMax = 4 * 1_024 * 1_024
+const pendingAgeMsMax = 30_000
+/** Docnos of one batch, holes included: a packed posting is (docno - first) * 64 + quant in 32 bits. */
+const batchRangeMax = 2 ** 26
+
+/**
+ * FlexSearch 0.8.212 as far as we use it: its types know neither custom adapters nor content that is no string.
+ * `map`: term -> slot -> docnos, slot = what the score hook returned, 0 the best.
+ */
+type FlexIndex = {
+  map: Map<string, (number[] | undefined)[]>
+  ctx: Map<string, unknown>
+  reg: Set<number>
+  commit_task: unknown[]
+  add(docno: number, content: IndexedDocument): void
+  /** Hands over to the adapter, and returns what that returns. */
+  mount(adapter: StorageAdapter): void
+  commit(): PackedSegment
+  search(question: Question, options: { limit: number; suggest: boolean }): IndexAnswer
+}
+
+/** What FlexSearch asks of a store. `mount` has to set `db` on the index. */
+type StorageAdapter = {
+  mount(index: FlexIndex & { db?: StorageAdapter }): void
+  commit(index: FlexIndex): PackedSegment
+  search(index: FlexIndex, terms: readonly string[], limit: number): IndexAnswer
+}
+
+type Question = {
+  query: IndexQuery
+  deadlineMs: number
+  accept: ((docno: number) => boolean) | undefined
+}
+
+type Flex = {
+  encode(content: IndexedDocument | Question): readonly string[]
+  score?(content: readonly string[], term: string, i: number): number
+}
+
+/** `strict`: a term is indexed as it is. The other tokenizers cut terms to pieces, and one of them can exhaust the heap. */
+function createFlexIndex({ encode, score }: Flex, adapter: StorageAdapter): FlexIndex {
+  const options = {
+    tokenize: 'strict',
+    resolution: quantMax + 1,
+    commit: false,
+    encoder: { encode },
+    score,
+  }
+  // Justified: the published types do not cover the storage interface that the library has.
+  const index = new FlexSearch.Index(options as object) as unknown as FlexIndex
+  index.mount(adapter)
+  return index
+}
+
+export type WriterOptions = SegmentOptions & {
+  pendingDocumentsMax?: number
+  pendingBytesMax?: number
+  pendingAgeMsMax?: number
+}
+
+/** @param db the engine's writable connection, with the schema in place */
+export function createIndexWriter(db: Db, options: WriterOptions = {}): IndexWriter {
+  const nowMs = options.nowMs ?? (() => performance.now())
+  const segments = createSegmentWriter(db, options)
+  const inverter = createInverter()
+  let pending: PackedSegment[] = []
+  let pendingSinceMs = 0
+  let lastDocno = segments.watermark()
+
+  const pendingBytes = (): number => pending.reduce((sum, part) => sum + bytesOf(part), 0)
+  const isFlushDue = (): boolean =>
+    pending.reduce((sum, part) => sum + part.lens.length, 0) >=
+      (options.pendingDocumentsMax ?? pendingDocumentsMax) ||
+    pendingBytes() >= (options.pendingBytesMax ?? pendingBytesMax) ||
+    nowMs() - pendingSinceMs >= (options.pendingAgeMsMax ?? pendingAgeMsMax)
+
+  return {
+    apply(documents) {
+      // After a crash the store hands documents over again that are in already.
+      const fresh = documents.filter(({ docno }) => docno > lastDocno)
+      if (fresh.length === 0) return null
+      const segment = inverter.invert(fresh)
+      if (pending.length === 0) pendingSinceMs = nowMs()
+      pending.push(segment)
+      lastDocno = segment.maxdoc
+      return copyOf(segment)
+    },
+    watermark: () => segments.watermark(),
+    pendingBytes,
+    pending: () => pending.map(copyOf),
+    work(sliceMs, force) {
+      if (pending.length > 0 && !segments.isFlushing() && (force || isFlushDue())) {
+        const parts = [...pending]
+        segments.flush(parts, () => {
+          pending = pending.slice(parts.length)
+          pendingSinceMs = nowMs()
+        })
+      }
+      return segments.work(sliceMs)
+    },
+    clear() {
+      segments.clear()
+      pending = []
+      lastDocno = 0
+    },
+  }
+}
+
+/** @param db a connection of the reader's own; it never writes */
+export function createIndexReader(db: Db): IndexReader {
+  const snapshot = createSnapshot(db)
+  const scorer = createScorer(snapshot)
+  let question: Question | null = null
+  const index = createFlexIndex(
+    {
+      // FlexSearch asks the adapter's `search` for everything but a single term: the blank one keeps it to one way.
+      encode: (content) => {
+        question = content as Question
+        return [...question.query.words.map(({ term }) => term), '', '']
+      },
+    },
+    {
+      mount(mounted) {
+        mounted.db = this
+      },
+      commit: () => assert.fail('a reader never writes'),
+      search: (_index, _terms, limit) => {
+        assert(question)
+        const { query, deadlineMs, accept } = question
+        question = null
+        return scorer.search(query, limit, deadlineMs, accept)
+      },
+    },
+  )
+
+  return {
+    addPending: (segment) => snapshot.addPending(segment),
+    begin() {
+      db.exec('BEGIN')
+      try {
+        snapshot.refresh()
+      } catch (error) {
+        db.exec('ROLLBACK')
+        throw error
+      }
+    },
+    end: () => db.exec('COMMIT'),
+    search: (query, limit, deadlineMs, accept) =>
+      index.search({ query, deadlineMs, accept }, { limit, suggest: true }),
+    complete: (prefix, limit) => completeTerms(snapshot.views(), prefix, limit),
+    documents: () => snapshot.documents(),
+    frequency: (term) => scorer.frequency(term),
+  }
+}
+
+/** Turns documents into a packed segment: FlexSearch inverts, `commit` packs its map and empties it before it returns. */
+function createInverter(): { invert(documents: readonly IndexedDocument[]): PackedSegment } {
+  let current: IndexedDocument | null = null
+  let batch: readonly IndexedDocument[] = []
+  const index = createFlexIndex(
+    {
+      encode: (content) => {
+        current = withinLimits(content as IndexedDocument)
+        return current.terms
+      },
+      score: (_content, _term, i) => quantMax - ((current as IndexedDocument).quants[i] as number),
+    },
+    {
+      mount(mounted) {
+        mounted.db = this
+      },
+      commit(committed) {
+        const segment = pack(committed.map, batch)
+        committed.map.clear()
+        committed.ctx.clear()
+        committed.reg.clear()
+        committed.commit_task.length = 0
+        return segment
+      },
+      search: () => assert.fail('a writer never searches'),
+    },
+  )
+  return {
+    invert(documents) {
+      batch = documents
+      for (const document of documents) index.add(document.docno, document)
+      return index.commit()
+    },
+  }
+}
+
+function withinLimits(document: IndexedDocument): IndexedDocument {
+  const { terms } = document
+  if (terms.length <= documentTermsMax && terms.every(isPackable)) return document
+  const kept: string[] = []
+  const quants: number[] = []
+  for (let i = 0; i < terms.length && kept.length < documentTermsMax; i += 1) {
+    const term = terms[i] as string
+    if (!isPackable(term)) continue
+    kept.push(term)
+    quants.push(document.quants[i] as number)
+  }
+  return { ...document, terms: kept, quants: Uint8Array.from(quants) }
+}
+
+function pack(map: FlexIndex['map'], documents: readonly IndexedDocument[]): PackedSegment {
+  const mindoc = (documents[0] as IndexedDocument).docno
+  const maxdoc = (documents.at(-1) as IndexedDocument).docno
+  assert(maxdoc - mindoc < batchRangeMax)
+  const lens = new Uint8Array(maxdoc - mindoc + 1)
+  let before = mindoc - 1
+  for (const { docno, length } of documents) {
+    assert(docno > before, 'documents come in docno order')
+    before = docno
+    lens[docno - mindoc] = lengthCode(length)
+  }
+  const collector = createLeafCollector()
+  const packer = createPacker(collector.emit)
+  const keys = new Uint32Array(documents.length)
+  const docnos = new Uint32Array(documents.length)
+  const quants = new Uint8Array(documents.length)
+  for (const term of [...map.keys()].sort()) {
+    const slots = map.get(term) ?? []
+    let count = 0
+    for (let slot = 0; slot < slots.length; slot += 1) {
+      for (const docno of slots[slot] ?? [])
+        keys[count++] = (docno - mindoc) * 64 + (quantMax - slot)
+    }
+    if (count > 1) keys.subarray(0, count).sort()
+    for (let i = 0; i < count; i += 1) {
+      const key = keys[i] as number
+      docnos[i] = mindoc + Math.floor(key / 64)
+      quants[i] = key % 64
+    }
+    packer.add(term, docnos, quants, count)
+  }
+  const dir = packer.finish().join('\n')
+  return { mindoc, maxdoc, dir, lens, ...collector.finish() }
+}
+
+const bytesOf = ({ leaves, lens, ends, dir }: PackedSegment): number =>
+  leaves.byteLength + lens.byteLength + ends.byteLength + dir.length
+
+/** Buffers that are handed over are gone for the sender: the writer keeps its own. */
+const copyOf = (segment: PackedSegment): PackedSegment => ({
+  ...segment,
+  lens: segment.lens.slice(),
+  leaves: segment.leaves.slice(0),
+  ends: segment.ends.slice(),
+})

@@ -1,0 +1,137 @@
+/** Postings into bytes: the codes of frequency and length, and the packer that writes sorted terms into leaves of one page. Knows no SQL. */
+
+/** One page of SQLite less its header, so a leaf never needs an overflow page. */
+export const leafBytesMax = 4_000
+/** Postings of one block: small enough to fit a leaf, large enough that its header does not count. */
+export const blockPostingsMax = 256
+/** Longer tokens are noise (base64, hashes of hashes); the tokenizer cuts earlier. */
+export const termCharsMax = 64
+export const quantMax = 63
+
+/** Weighted term frequency -> 0..63, steps of 9 %. */
+export const quantCode = (frequency: number): number =>
+  Math.min(quantMax, Math.round(8 * Math.log2(1 + frequency)))
+/** What a quant stands for. */
+export const frequencies = Float64Array.from({ length: 64 }, (_, q) => 2 ** (q / 8) - 1)
+
+/** Weighted words of a document -> 1..255, steps of 4.4 %; 0 is kept for "no document". */
+export const lengthCode = (length: number): number =>
+  Math.max(1, Math.min(255, Math.round(16 * Math.log2(1 + length))))
+/** What a length code stands for. */
+export const lengths = Float64Array.from({ length: 256 }, (_, code) => 2 ** (code / 16) - 1)
+
+/** Whether the packed form can hold a term: not empty, not too long, no line feed (it parts the directory), no lone surrogate. */
+export const isPackable = (term: string): boolean =>
+  term.length > 0 && term.length <= termCharsMax && !term.includes('\n') && term.isWellFormed()
+
+/** Leaves of a segment as they are finished; the bytes are only valid during the call. */
+export type EmitLeaf = (bytes: Uint8Array, leaf: number) => void
+
+export type Packer = {
+  /** Terms in code unit order, each once; `count` postings in docno order. */
+  add(term: string, docnos: Uint32Array, quants: Uint8Array, count: number): void
+  /** Emits the last leaf and returns the first term of each leaf. */
+  finish(): readonly string[]
+}
+
+/**
+ * Packs sorted terms into leaves of at most `leafBytesMax` bytes. A leaf is a row of blocks:
+ *
+ *     [varint bytes of the term | 0 = as before][term, UTF-8][varint n][u8 largest quant][varint last docno][varint bytes]
+ *     n x [varint docno - docno before it][u8 quant]
+ *
+ * Each block begins anew at docno 0, so that blocks can be read, skipped and copied alone.
+ */
+export function createPacker(emit: EmitLeaf): Packer {
+  const leaf = Buffer.allocUnsafe(leafBytesMax)
+  // A block is at most 256 postings of 6 bytes.
+  const block = Buffer.allocUnsafe(blockPostingsMax * 6)
+  const directory: string[] = []
+  let end = 0
+  let leaves = 0
+  let termBefore: string | null = null
+
+  const flush = (): void => {
+    if (end === 0) return
+    emit(leaf.subarray(0, end), leaves)
+    leaves += 1
+    end = 0
+    termBefore = null
+  }
+
+  return {
+    add(term, docnos, quants, count) {
+      const text = Buffer.from(term, 'utf8')
+      for (let from = 0; from < count; from += blockPostingsMax) {
+        const to = Math.min(count, from + blockPostingsMax)
+        let bytes = 0
+        let before = 0
+        let largest = 0
+        for (let i = from; i < to; i += 1) {
+          const docno = docnos[i] as number
+          const quant = quants[i] as number
+          bytes = putVarint(block, bytes, docno - before)
+          block[bytes++] = quant
+          before = docno
+          if (quant > largest) largest = quant
+        }
+        // 14 = the longest possible numbers of the header.
+        if (end + text.length + bytes + 14 > leafBytesMax) flush()
+        if (end === 0) directory.push(term)
+        if (termBefore === term) {
+          leaf[end++] = 0
+        } else {
+          end = putVarint(leaf, end, text.length)
+          text.copy(leaf, end)
+          end += text.length
+          termBefore = term
+        }
+        end = putVarint(leaf, end, to - from)
+        leaf[end++] = largest
+        end = putVarint(leaf, end, before)
+        end = putVarint(leaf, end, bytes)
+        block.copy(leaf, end, 0, bytes)
+        end += bytes
+      }
+    },
+    finish() {
+      flush()
+      return directory
+    },
+  }
+}
+
+/** Seven bits a byte, lowest first; works up to 2^53. Returns the end. */
+function putVarint(bytes: Uint8Array, at: number, value: number): number {
+  let rest = value
+  let i = at
+  while (rest > 127) {
+    bytes[i++] = (rest & 127) | 128
+    rest = Math.floor(rest / 128)
+  }
+  bytes[i++] = rest
+  return i
+}
+
+/** Gathers leaves in one buffer: the form in which segments travel between threads. */
+export function createLeafCollector(): {
+  emit: EmitLeaf
+  finish(): { leaves: ArrayBuffer; ends: Uint32Array<ArrayBuffer> }
+} {
+  let bytes = new Uint8Array(1 << 16)
+  let end = 0
+  const ends: number[] = []
+  return {
+    emit(leaf) {
+      if (end + leaf.length > bytes.length) {
+        const wider = new Uint8Array(bytes.length * 2)
+        wider.set(bytes.subarray(0, end))
+        bytes = wider
+      }
+      bytes.set(leaf, end)
+      end += leaf.length
+      ends.push(end)
+    },
+    finish: () => ({ leaves: bytes.buffer.slice(0, end), ends: Uint32Array.from(ends) }),
+  }
+}

@@ -1,0 +1,302 @@
+/** BM25F over every posting of every query term: no candidates, no skipping, so the order is exact. Knows no text and no filter of its own. */
+import assert from 'node:assert'
+import { AppError } from '../lib/errors.ts'
+import { BIGRAM_PREFIX } from '../text/tokenize.ts'
+import type { IndexAnswer, IndexHit, IndexQuery } from './index.ts'
+import { frequencies, lengths as lengthOfCode } from './packer.ts'
+import { appendPostings, createPostingList, type PostingList } from './postings.ts'
+import type { Snapshot } from './snapshot.ts'
+import { createTopList } from './top.ts'
+
+/** Constants of the ranking, each on a plateau of the development sets. */
+const k1Latin = 1.2
+const k1Han = 0.7
+const lengthShare = 0.7
+const bigramWeight = 0.5
+/** Up to so many words a query is taken to mean all of them. */
+const autoWordsMax = 3
+/** One bit a word in the mask of a document. */
+export const queryWordsMax = 32
+/** Documents looked at between two looks at the clock. */
+const documentsUnwatched = 4_096
+
+const hanTerm = new RegExp(`^(?:${BIGRAM_PREFIX}|\\p{Script=Han})`, 'u')
+export const isHanTerm = (term: string): boolean => hanTerm.test(term)
+
+/** ln(1 + (N - df + 0.5) / (df + 0.5)): positive for every df. */
+export const inverseFrequency = (documents: number, frequency: number): number =>
+  Math.log(1 + (documents - frequency + 0.5) / (frequency + 0.5))
+
+/** f (k1 + 1) / (f + k1 norm), norm = 0.3 + 0.7 length / mean length. */
+export const saturated = (frequency: number, norm: number, isHan: boolean): number => {
+  const k1 = isHan ? k1Han : k1Latin
+  return (frequency * (k1 + 1)) / (frequency + k1 * norm)
+}
+export const lengthNorm = (length: number, meanLength: number): number =>
+  1 - lengthShare + (lengthShare * length) / meanLength
+
+export type Scorer = {
+  search(
+    query: IndexQuery,
+    limit: number,
+    deadlineMs: number,
+    accept?: (docno: number) => boolean,
+  ): IndexAnswer
+  /** Living documents that hold the term. */
+  frequency(term: string): number
+}
+
+/** What a query collects for each document, by docno; all zero between queries. */
+type Board = {
+  scores: Float64Array
+  /** One bit for each word, or group of alternatives, that the document holds. */
+  masks: Uint32Array
+  bigrams: Uint8Array
+  required: Uint8Array
+  touched: Uint32Array
+  touchedCount: number
+}
+
+/** Which bits of the masks are taken by which words. */
+type Plan = { bits: readonly number[]; all: number; latin: number; han: number; groups: number }
+
+export function createScorer(snapshot: Snapshot): Scorer {
+  const list = createPostingList()
+  let board = createBoard(1_024)
+  const tables = createTables(snapshot)
+
+  const read = (term: string, deadlineMs: number): PostingList => {
+    const bytes = Buffer.from(term, 'utf8')
+    const watch = (): void => refuseLate(deadlineMs)
+    list.count = 0
+    for (const view of snapshot.views()) appendPostings(list, view, term, bytes, watch)
+    return list
+  }
+
+  const frequencyOf = (postings: PostingList): number =>
+    snapshot.hasDead() ? countLiving(postings, snapshot.codes()) : postings.count
+
+  /** Adds one term to the board: `seen` marks that a document has it. */
+  const accumulate = (
+    term: string,
+    weight: number,
+    deadlineMs: number,
+    bit: number,
+    isBigram: boolean,
+  ): void => {
+    const postings = read(term, deadlineMs)
+    const idf = inverseFrequency(snapshot.documents(), frequencyOf(postings))
+    addPostings(board, postings, snapshot.codes(), tables.of(term), weight * idf, bit, isBigram)
+  }
+
+  const prepareBoard = (): void => {
+    const size = snapshot.codes().length
+    if (board.scores.length < size) board = createBoard(size)
+  }
+
+  return {
+    search(query, limit, deadlineMs, accept = () => true) {
+      const plan = planWords(query)
+      prepareBoard()
+      try {
+        query.words.forEach(({ term, weight }, i) =>
+          accumulate(term, weight, deadlineMs, plan.bits[i] as number, false),
+        )
+        for (const { term, weight } of query.bigrams)
+          accumulate(term, weight * bigramWeight, deadlineMs, 0, true)
+        for (const term of query.without) exclude(board, read(term, deadlineMs))
+        for (const term of query.required) markRequired(board, read(term, deadlineMs))
+        return select(board, query, plan, limit, deadlineMs, accept)
+      } finally {
+        clearBoard(board)
+      }
+    },
+    frequency: (term) => frequencyOf(read(term, Number.POSITIVE_INFINITY)),
+  }
+}
+
+/** The quotient of BM25F for every pair of codes, made anew when the mean length changes. */
+function createTables(snapshot: Snapshot) {
+  const han = new Float64Array(64 * 256)
+  const latin = new Float64Array(64 * 256)
+  let version = -1
+  const fill = (): void => {
+    const mean = snapshot.meanLength()
+    for (let code = 0; code < 256; code += 1) {
+      const norm = lengthNorm(lengthOfCode[code] as number, mean)
+      for (let quant = 0; quant < 64; quant += 1) {
+        const frequency = frequencies[quant] as number
+        han[(quant << 8) | code] = saturated(frequency, norm, true)
+        latin[(quant << 8) | code] = saturated(frequency, norm, false)
+      }
+    }
+  }
+  return {
+    of(term: string): Float64Array {
+      if (version !== snapshot.version()) fill()
+      version = snapshot.version()
+      return isHanTerm(term) ? han : latin
+    },
+  }
+}
+
+function planWords({ words }: IndexQuery): Plan {
+  const bitOfGroup = new Map<number | string, number>()
+  const plan = { all: 0, latin: 0, han: 0 }
+  const bits = words.map(({ term, group }) => {
+    const key = group ?? term
+    const bit = bitOfGroup.get(key) ?? (1 << bitOfGroup.size) >>> 0
+    bitOfGroup.set(key, bit)
+    plan.all = (plan.all | bit) >>> 0
+    if (isHanTerm(term)) plan.han = (plan.han | bit) >>> 0
+    return bit
+  })
+  assert(bitOfGroup.size <= queryWordsMax, 'the parser keeps queries short')
+  return { ...plan, latin: (plan.all & ~plan.han) >>> 0, bits, groups: bitOfGroup.size }
+}
+
+const createBoard = (size: number): Board => ({
+  scores: new Float64Array(size),
+  masks: new Uint32Array(size),
+  bigrams: new Uint8Array(size),
+  required: new Uint8Array(size),
+  touched: new Uint32Array(size),
+  touchedCount: 0,
+})
+
+function clearBoard(board: Board): void {
+  for (let i = 0; i < board.touchedCount; i += 1) {
+    const docno = board.touched[i] as number
+    board.scores[docno] = 0
+    board.masks[docno] = 0
+    board.bigrams[docno] = 0
+    board.required[docno] = 0
+  }
+  board.touchedCount = 0
+}
+
+/** The hot loop: a plain function over typed arrays. */
+function addPostings(
+  board: Board,
+  postings: PostingList,
+  codes: Uint8Array,
+  table: Float64Array,
+  weight: number,
+  bit: number,
+  isBigram: boolean,
+): void {
+  const { scores, masks, bigrams, touched } = board
+  const { docnos, quants, count } = postings
+  const bigram = isBigram ? 1 : 0
+  let touchedCount = board.touchedCount
+  for (let i = 0; i < count; i += 1) {
+    const docno = docnos[i] as number
+    const code = codes[docno] as number
+    if (!(code > 0)) continue
+    const score = scores[docno] as number
+    if (score === 0) touched[touchedCount++] = docno
+    scores[docno] = score + weight * (table[((quants[i] as number) << 8) | code] as number)
+    masks[docno] = (masks[docno] as number) | bit
+    bigrams[docno] = (bigrams[docno] as number) + bigram
+  }
+  board.touchedCount = touchedCount
+}
+
+const excluded = -1
+
+function exclude({ scores }: Board, { docnos, count }: PostingList): void {
+  for (let i = 0; i < count; i += 1) {
+    const docno = docnos[i] as number
+    if ((scores[docno] as number) > 0) scores[docno] = excluded
+  }
+}
+
+function markRequired({ scores, required }: Board, { docnos, count }: PostingList): void {
+  for (let i = 0; i < count; i += 1) {
+    const docno = docnos[i] as number
+    if ((scores[docno] as number) > 0) required[docno] = (required[docno] as number) + 1
+  }
+}
+
+function countLiving({ docnos, count }: PostingList, codes: Uint8Array): number {
+  let living = 0
+  for (let i = 0; i < count; i += 1) if ((codes[docnos[i] as number] as number) > 0) living += 1
+  return living
+}
+
+function select(
+  board: Board,
+  query: IndexQuery,
+  plan: Plan,
+  limit: number,
+  deadlineMs: number,
+  accept: (docno: number) => boolean,
+): IndexAnswer {
+  const bigrams = query.bigrams.length
+  const holdsBigrams = (docno: number): boolean => bigrams > 0 && board.bigrams[docno] === bigrams
+  /** Every word; Han words also by all their bigrams, because a page may be cut otherwise than the query. */
+  const holdsAll = (docno: number): boolean => {
+    const mask = board.masks[docno] as number
+    if ((mask & plan.latin) >>> 0 !== plan.latin) return false
+    if (plan.han === 0) return bigrams === 0 || holdsBigrams(docno)
+    return (mask & plan.han) >>> 0 === plan.han || holdsBigrams(docno)
+  }
+  const holdsSome = (docno: number): boolean =>
+    (board.masks[docno] as number) !== 0 || holdsBigrams(docno)
+  const wantsAll = query.match === 'all' || (query.match === 'auto' && plan.groups <= autoWordsMax)
+
+  if (wantsAll) {
+    const answer = collect(board, query, limit, deadlineMs, (d) => holdsAll(d) && accept(d))
+    if (answer.total > 0 || query.match === 'all')
+      return finish(board, query, plan, answer, answer.total > 0 ? 'all' : 'none', holdsBigrams)
+  }
+  let answer = collect(board, query, limit, deadlineMs, (d) => holdsSome(d) && accept(d))
+  // The floor: no word of the query is anywhere, but pieces of it are.
+  if (answer.total === 0 && bigrams > 0) answer = collect(board, query, limit, deadlineMs, accept)
+  return finish(board, query, plan, answer, answer.total > 0 ? 'any' : 'none', holdsBigrams)
+}
+
+type Collected = { entries: { key: number; docno: number }[]; total: number }
+
+function collect(
+  board: Board,
+  query: IndexQuery,
+  limit: number,
+  deadlineMs: number,
+  accept: (docno: number) => boolean,
+): Collected {
+  const top = createTopList(limit)
+  const required = query.required.length
+  let total = 0
+  for (let i = 0; i < board.touchedCount; i += 1) {
+    if (i % documentsUnwatched === 0) refuseLate(deadlineMs)
+    const docno = board.touched[i] as number
+    const score = board.scores[docno] as number
+    if (score === excluded || board.required[docno] !== required || !accept(docno)) continue
+    total += 1
+    top.offer(score, docno)
+  }
+  return { entries: top.take(), total }
+}
+
+function finish(
+  board: Board,
+  query: IndexQuery,
+  plan: Plan,
+  { entries, total }: Collected,
+  matched: IndexAnswer['matched'],
+  holdsBigrams: (docno: number) => boolean,
+): IndexAnswer {
+  const hits = entries.map(({ key, docno }): IndexHit => {
+    const mask = board.masks[docno] as number
+    const held = holdsBigrams(docno) ? (mask | plan.han) >>> 0 : mask
+    const missing = query.words.filter((_, i) => (held & (plan.bits[i] as number)) === 0)
+    return { docno, score: key, missing: missing.map(({ term }) => term) }
+  })
+  return { hits, total, matched }
+}
+
+function refuseLate(deadlineMs: number): void {
+  if (performance.now() > deadlineMs)
+    throw new AppError('overloaded', 'the query took longer than its time', { retryAfterS: 1 })
+}
