@@ -2,17 +2,18 @@
 import { BIGRAM_PREFIX, eachPairWord, eachRun, eachSecondTerm, type RunKind } from './characters.ts'
 import { HAN_FIRST, HAN_LAST, type Dictionary } from './dictionary.ts'
 import { foldCase } from './normalize.ts'
+import { createPairCounter } from './pair-counter.ts'
 import type { Term, TermMemory } from './term-memory.ts'
 
 /** A document keeps its first 20,000 distinct terms, title first. */
 export const DOCUMENT_TERMS_MAX = 20_000
 
-/* What one occurrence adds to a term's frequency. Headings stand in the text too, so this comes on top. */
-const TITLE_WEIGHT = 5
-const TEXT_WEIGHT = 1
-const HEADING_WEIGHT = 0.5
-const URL_WEIGHT = 0.3
-const REST_WEIGHT = 0.2
+/* What one occurrence adds to a term's frequency, in tenths. Headings stand in the text too, so theirs comes on top. */
+const TITLE_WEIGHT = 50
+const TEXT_WEIGHT = 10
+const HEADING_WEIGHT = 5
+const URL_WEIGHT = 3
+const REST_WEIGHT = 2
 
 export type DocumentText = {
   title: string
@@ -40,7 +41,7 @@ export class DocumentCounter {
   readonly #memory: TermMemory
   #document = 0
   #found: Term[] = []
-  readonly #hanPairs = new Map<number, number>()
+  readonly #hanPairs = createPairCounter(DOCUMENT_TERMS_MAX)
   #length = 0
   #weight = 0
   #text = ''
@@ -113,17 +114,13 @@ export class DocumentCounter {
     let previous = -1
     for (let i = 0; i < run.length; i += 1) {
       const unit = run.charCodeAt(i) - HAN_FIRST
-      this.#countKey((unit << 15) | SINGLE)
-      if (previous >= 0) this.#countKey((previous << 15) | unit)
+      this.#hanPairs.add((unit << 15) | SINGLE, this.#weight, this.#isFull())
+      if (previous >= 0) {
+        this.#hanPairs.add((previous << 15) | unit, this.#weight, this.#isFull())
+      }
       previous = unit
     }
     return true
-  }
-
-  #countKey(key: number): void {
-    const before = this.#hanPairs.get(key)
-    if (before === undefined && this.#isFull()) return
-    this.#hanPairs.set(key, (before ?? 0) + this.#weight)
   }
 
   #countText(text: string): void {
@@ -141,31 +138,43 @@ export class DocumentCounter {
   }
 
   #isFull(): boolean {
-    return this.#found.length + this.#hanPairs.size >= DOCUMENT_TERMS_MAX
+    return this.#found.length + this.#hanPairs.size() >= DOCUMENT_TERMS_MAX
   }
 
   #pack(): DocumentTerms {
     const terms: string[] = []
-    const quants = new Uint8Array(this.#found.length + this.#hanPairs.size)
+    const quants = new Uint8Array(this.#found.length + this.#hanPairs.size())
     for (const term of this.#found) {
       quants[terms.length] = quantise(term.frequency)
       terms.push(term.text)
     }
-    for (const [key, frequency] of this.#hanPairs) {
+    this.#hanPairs.each((key, frequency) => {
       quants[terms.length] = quantise(frequency)
       terms.push(textOfKey(key))
-    }
-    return { terms, quants, length: this.#length }
+    })
+    return { terms, quants, length: this.#length / 10 }
   }
 }
 
-const quantise = (frequency: number): number =>
-  Math.min(63, Math.round(8 * Math.log2(1 + frequency)))
+/** Codes of the frequencies 0..15.9 in tenths; nearly all terms of a page are below. */
+const smallCodes = Uint8Array.from({ length: 160 }, (_, tenths) => codeOf(tenths))
+
+function quantise(tenths: number): number {
+  return tenths < smallCodes.length ? (smallCodes[tenths] as number) : codeOf(tenths)
+}
+
+function codeOf(tenths: number): number {
+  return Math.min(63, Math.round(8 * Math.log2(1 + tenths / 10)))
+}
+
+const PREFIX_UNIT = BIGRAM_PREFIX.charCodeAt(0)
 
 function textOfKey(key: number): string {
-  const first = BIGRAM_PREFIX + String.fromCharCode((key >> 15) + HAN_FIRST)
+  const first = (key >> 15) + HAN_FIRST
   const second = key & SINGLE
-  return second === SINGLE ? first : first + String.fromCharCode(second + HAN_FIRST)
+  return second === SINGLE
+    ? String.fromCharCode(PREFIX_UNIT, first)
+    : String.fromCharCode(PREFIX_UNIT, first, second + HAN_FIRST)
 }
 
 /** Words of the path: no host (it is the same for all pages), no suffix that names a program, no query string. */

@@ -19,27 +19,41 @@ export type TermMemory = {
   isKnown(raw: string): boolean
   /** The term of units [start, end) of a Han run that the dictionary calls `id`. */
   hanTerm(run: string, start: number, end: number, id: number): Term
-  /** Forgets all where it has grown too large. Only between documents: terms of one text must stay one object meanwhile. */
+  /** Forgets what was not seen for long where it has grown large. Only between documents: a text must stay one `Term` meanwhile. */
   trim(): void
 }
 
-/** Words and terms together, about 3 MB. */
-const REMEMBERED_MAX = 24_576
+/** Words and terms of one generation, about 2.5 MB. There are two. */
+const GENERATION_MAX = 16_384
 /** Above it V8 makes slices, which would keep the whole page alive. */
 const COPIED_UNITS_MAX = 12
 const STEMMED = /^[a-z]+$/
 
-/** `stem` gets words of a-z. */
+type Generation = {
+  words: Map<string, Word>
+  terms: Map<string, Term>
+  hanTerms: Map<number, Term>
+}
+const newGeneration = (): Generation => ({
+  words: new Map(),
+  terms: new Map(),
+  hanTerms: new Map(),
+})
+
+/**
+ * `stem` gets words of a-z. A full generation becomes the old one, and what is used again is taken over from there.
+ * Invariant: the terms of a young word, and young Han terms, are in the young `terms`.
+ */
 export function createTermMemory(stem: (word: string) => string): TermMemory {
-  const words = new Map<string, Word>()
-  const terms = new Map<string, Term>()
-  const hanTerms = new Map<number, Term>()
+  let young = newGeneration()
+  let old = newGeneration()
 
   function term(text: string, form: string): Term {
-    let found = terms.get(text)
+    let found = young.terms.get(text)
     if (found === undefined) {
-      found = { text: ownCopy(text), isStop: isStopWord(form), document: -1, frequency: 0 }
-      terms.set(found.text, found)
+      found = old.terms.get(text)
+      found ??= { text: ownCopy(text), isStop: isStopWord(form), document: -1, frequency: 0 }
+      young.terms.set(found.text, found)
     }
     return found
   }
@@ -56,32 +70,36 @@ export function createTermMemory(stem: (word: string) => string): TermMemory {
     return { whole, parts, counted: counted.filter((one) => !one.term.isStop).length }
   }
 
+  function takeOver({ whole, parts, counted }: Word): Word {
+    const again = (one: WordTerm): WordTerm => ({ ...one, term: term(one.term.text, one.form) })
+    return { whole: whole && again(whole), parts: parts.map(again), counted }
+  }
+
   return {
     term,
     word(raw) {
-      let word = words.get(raw)
-      if (word === undefined) {
-        const own = ownCopy(raw)
-        word = makeWord(own)
-        if (raw.length <= 2 * TERM_UNITS_MAX) words.set(own, word)
-      }
+      let word = young.words.get(raw)
+      if (word !== undefined) return word
+      const own = ownCopy(raw)
+      const before = old.words.get(own)
+      word = before ? takeOver(before) : makeWord(own)
+      if (raw.length <= 2 * TERM_UNITS_MAX) young.words.set(own, word)
       return word
     },
-    isKnown: (raw) => words.has(raw),
+    isKnown: (raw) => young.words.has(raw),
     hanTerm(run, start, end, id) {
-      let found = hanTerms.get(id)
+      let found = young.hanTerms.get(id)
       if (found === undefined) {
         const text = run.slice(start, end)
         found = term(text, text)
-        if (id >= 0) hanTerms.set(id, found)
+        if (id >= 0) young.hanTerms.set(id, found)
       }
       return found
     },
     trim() {
-      if (words.size + terms.size < REMEMBERED_MAX) return
-      words.clear()
-      terms.clear()
-      hanTerms.clear()
+      if (young.words.size + young.terms.size < GENERATION_MAX) return
+      old = young
+      young = newGeneration()
     },
   }
 }
