@@ -1,0 +1,230 @@
+/** What the pages say in English, and the list of all that a language has to say. */
+import type { JobState, Scope } from './control.ts'
+
+/** Numbers arrive written for the language already. */
+export type Messages = {
+  languageName: string
+  search: string
+  searchLabel: string
+  skip: string
+  suggestions: string
+  suggestionsFound: string
+  theme: string
+  themes: { system: string; light: string; dark: string }
+  language: string
+  administration: string
+  holdings: (pages: string, sites: string) => string
+  newest: string
+  crawling: (queued: string) => string
+  keysTitle: string
+  keys: readonly (readonly [key: string, text: string])[]
+  close: string
+  resultsFor: (q: string) => string
+  about: (total: string, isMore: boolean) => string
+  took: (ms: string) => string
+  sort: string
+  relevance: string
+  newestFirst: string
+  time: string
+  anyTime: string
+  past: { P7D: string; P1M: string; P1Y: string }
+  remove: string
+  copies: (count: string) => string
+  moreCopies: string
+  copy: string
+  showCopies: string
+  foldCopies: string
+  storedText: string
+  moreFrom: string
+  without: string
+  missing: string
+  previous: string
+  next: string
+  pages: string
+  partly: string
+  didYouMean: string
+  nothing: (q: string) => string
+  nothingHelp: string
+  tryShorter: string
+  dropWord: (word: string) => string
+  dropFilters: string
+  enterWords: string
+  note: string
+  original: string
+  fetched: string
+  storedOf: string
+  emptyText: string
+  welcome: string
+  welcomeText: string
+  address: string
+  addressHelp: string
+  whatBelongs: string
+  scopes: Readonly<Record<Scope, string>>
+  key: string
+  keyHelp: string
+  maxPages: string
+  maxPagesHelp: string
+  start: string
+  signIn: string
+  signInText: string
+  signOut: string
+  newCrawl: string
+  jobs: string
+  noJobs: string
+  job: (id: string) => string
+  progress: string
+  state: string
+  states: Readonly<Record<JobState, string>>
+  pause: string
+  resume: string
+  stop: string
+  counts: {
+    fetched: string
+    stored: string
+    unchanged: string
+    exactCopies: string
+    nearCopies: string
+    redirects: string
+    gone: string
+    queued: string
+    bytes: string
+    speed: string
+    time: string
+    left: string
+  }
+  refused: string
+  failed: string
+  trySearch: string
+  explain: string
+  explainHelp: string
+  explainButton: string
+  known: string
+  unknown: string
+  errorTitle: string
+  backHome: string
+  requestId: string
+  errors: Readonly<Record<string, string>>
+}
+
+export const english: Messages = {
+  languageName: 'English',
+  search: 'Search',
+  searchLabel: 'Search words',
+  skip: 'Skip to the content',
+  suggestions: 'Suggestions',
+  suggestionsFound: 'suggestions',
+  theme: 'Colours',
+  themes: { system: 'As the system', light: 'Light', dark: 'Dark' },
+  language: 'Language',
+  administration: 'Administration',
+  holdings: (pages, sites) => `${pages} pages from ${sites} sites`,
+  newest: 'newest',
+  crawling: (queued) => `A crawl is under way, ${queued} addresses are waiting.`,
+  keysTitle: 'Keys',
+  keys: [
+    ['/', 'go to the search box'],
+    ['j', 'next result'],
+    ['k', 'previous result'],
+    ['c', 'stored text of the result'],
+    ['?', 'this help'],
+  ],
+  close: 'Close',
+  resultsFor: (q) => `Results for “${q}”`,
+  about: (total, isMore) => `${isMore ? 'More than ' : ''}${total} pages`,
+  took: (ms) => `${ms} ms`,
+  sort: 'Order',
+  relevance: 'Relevance',
+  newestFirst: 'Newest first',
+  time: 'Time',
+  anyTime: 'Any time',
+  past: { P7D: 'Past week', P1M: 'Past month', P1Y: 'Past year' },
+  remove: 'Remove',
+  copies: (count) => `${count} more with the same or nearly the same text`,
+  moreCopies: 'Show all copies',
+  copy: 'Copy',
+  showCopies: 'Show copies',
+  foldCopies: 'Fold copies',
+  storedText: 'Stored text',
+  moreFrom: 'More from this site',
+  without: 'Without this site',
+  missing: 'Not on this page:',
+  previous: 'Previous',
+  next: 'Next',
+  pages: 'Pages of results',
+  partly: 'No page holds all the words; these hold some of them.',
+  didYouMean: 'Did you mean',
+  nothing: (q) => `Nothing found for “${q}”`,
+  nothingHelp: 'What may help:',
+  tryShorter: 'Search for',
+  dropWord: (word) => `Leave out “${word}”`,
+  dropFilters: 'Search without the filters',
+  enterWords: 'Type one or more words to search.',
+  note: 'Note',
+  original: 'Open the original page',
+  fetched: 'Fetched',
+  storedOf: 'This is the text as it was stored, without pictures and layout.',
+  emptyText: 'This page has no text.',
+  welcome: 'Your own search, from your own list of sites',
+  welcomeText: 'Paste the address of a site. Its pages can be searched while they come in.',
+  address: 'Address of a site',
+  addressHelp: 'For instance example.org/docs/. Several are separated by spaces.',
+  whatBelongs: 'What belongs to it',
+  scopes: {
+    path: 'This folder and everything below it',
+    host: 'The whole site under this host name',
+    domain: 'All host names of this domain',
+    page: 'Only this one page',
+    any: 'Everything it links to, on any site',
+  },
+  key: 'Key',
+  keyHelp: 'It was printed where Findling was started.',
+  maxPages: 'At most this many pages',
+  maxPagesHelp: 'Empty means without a limit.',
+  start: 'Start',
+  signIn: 'Sign in',
+  signInText: 'Crawls are started and stopped with the key of this server.',
+  signOut: 'Sign out',
+  newCrawl: 'Crawl a site',
+  jobs: 'Crawls',
+  noJobs: 'No crawl yet.',
+  job: (id) => `Crawl ${id}`,
+  progress: 'Progress',
+  state: 'State',
+  states: {
+    running: 'Running',
+    paused: 'Paused',
+    waiting: 'Waiting',
+    done: 'Finished',
+    stopped: 'Stopped',
+    limit: 'Limit reached',
+  },
+  pause: 'Pause',
+  resume: 'Go on',
+  stop: 'Stop',
+  counts: {
+    fetched: 'Fetched',
+    stored: 'Stored',
+    unchanged: 'Unchanged',
+    exactCopies: 'Exact copies',
+    nearCopies: 'Near copies',
+    redirects: 'Redirects',
+    gone: 'Gone',
+    queued: 'Waiting',
+    bytes: 'Received',
+    speed: 'Pages a second',
+    time: 'Time',
+    left: 'Left, about',
+  },
+  refused: 'Left out',
+  failed: 'Failed',
+  trySearch: 'What has come in can be searched now.',
+  explain: 'Why is a page found, or not?',
+  explainHelp: 'The address of the page',
+  explainButton: 'Explain',
+  known: 'This address is known.',
+  unknown: 'This address was never seen.',
+  errorTitle: 'That did not work',
+  backHome: 'To the start page',
+  requestId: 'Request',
+  errors: {},
+}

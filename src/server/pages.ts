@@ -1,0 +1,164 @@
+/** The pages everyone may see: start, results, stored text. Complete without scripts; the administrator's pages are in admin-pages.ts. */
+import { AppError } from '../lib/errors.ts'
+import type { SearchAnswer, SearchRequest } from '../search/answer.ts'
+import type { DocumentRecord, StoreStats } from '../store/records.ts'
+import { crawlForm } from './admin-views.ts'
+import { searchParameters } from './api-schemas.ts'
+import type { Guard, Session } from './auth.ts'
+import { firstOf, page, text } from './call.ts'
+import type { Call, Route } from './call.ts'
+import type { SearchPort } from './control.ts'
+import { html, webHref } from './html.ts'
+import type { Html } from './html.ts'
+import { objectOfQuery } from './json-schema.ts'
+import { frame, languageHeaders, lookOf, searchForm } from './layout.ts'
+import type { Look } from './layout.ts'
+import type { PublicFiles } from './public-files.ts'
+import { readSearch } from './requests.ts'
+import { documentOf, refuseWhileStarting } from './routes.ts'
+import { resultPage } from './search-view.ts'
+
+const copiesOfHitMax = 3
+const copiesOfPageMax = 12
+
+export type PageOptions = { search: SearchPort; publicFiles: PublicFiles }
+
+const logo = (look: Look): Html =>
+  html`<p class="mark">
+    <img src="${look.root}${look.files.get('favicon.svg')?.path}" alt="" width="72" height="72" />
+  </p>`
+
+function welcomePage(look: Look, stats: StoreStats, session: Session | null): Html {
+  const { messages } = look
+  const main = html`${logo(look)}
+    <h1>Findling</h1>
+    <p class="lead">${messages.welcome}</p>
+    ${stats.queued > 0 ? html`<p class="box note" role="status">${messages.crawling(look.number(stats.queued))}</p>` : ''}
+    <div class="card">
+      <p>${messages.welcomeText}</p>
+      ${crawlForm(look, { session, values: {} })}
+    </div>`
+  return frame(look, { title: 'Findling', main, q: null, kind: 'home' })
+}
+
+function startPage(look: Look, stats: StoreStats): Html {
+  const { messages } = look
+  const newest = stats.newest === null ? '' : ` · ${messages.newest} ${look.date(stats.newest)}`
+  const holdings = messages.holdings(look.number(stats.documents), look.number(stats.hosts))
+  const main = html`${logo(look)}
+    <h1>Findling</h1>
+    ${searchForm(look, '', true)}
+    <p class="quiet">${holdings}${newest}</p>`
+  return frame(look, { title: 'Findling', main, q: null, kind: 'home' })
+}
+
+/** The parameters of a page: those of a search, and `ui`. Empty fields of a form mean nothing. */
+function requestOf(call: Call): SearchRequest {
+  const known = [...call.query].filter(
+    ([name, values]) => name !== 'ui' && (name === 'q' || values.some((value) => value !== '')),
+  )
+  const question = objectOfQuery(searchParameters, new Map(known))
+  return readSearch({ q: '', ...question, snippet: question['snippet'] ?? 240 })
+}
+
+/** A few titles of copies, one after the other: a page must not fill the queue of the searches. */
+async function lookUpCopies(
+  search: SearchPort,
+  answer: SearchAnswer,
+): Promise<Map<string, DocumentRecord>> {
+  const found = new Map<string, DocumentRecord>()
+  const ids = answer.hits.flatMap((hit) => hit.duplicates.ids.slice(0, copiesOfHitMax))
+  for (const id of ids.slice(0, copiesOfPageMax)) {
+    try {
+      // oxlint-disable-next-line no-await-in-loop
+      const document = await search.document(id)
+      if (document) found.set(id, document)
+    } catch (error) {
+      // Busy: the results are worth more than the names of their copies.
+      if (error instanceof AppError && error.status === 503) return found
+      throw error
+    }
+  }
+  return found
+}
+
+function storedPage(look: Look, document: DocumentRecord): Html {
+  const { messages } = look
+  const href = webHref(document.url)
+  const title = document.title.trim() === '' ? document.url : document.title
+  const paragraphs = document.text.split(/\n+/).filter((line) => line.trim() !== '')
+  const main = html`<article class="stored">
+    <h1>${title}</h1>
+    <p class="quiet">
+      ${document.url} · ${messages.fetched}
+      <time datetime="${document.fetched_at}">${look.date(document.fetched_at)}</time>
+    </p>
+    <p class="box note">
+      ${messages.storedOf}
+      ${href === null ? '' : html`<a href="${href}" rel="noopener noreferrer nofollow">${messages.original}</a>`}
+    </p>
+    <div ${/^[a-z]{2,3}$/.test(document.lang) ? html`lang="${document.lang}"` : ''}>
+      ${paragraphs.length === 0 ? html`<p>${messages.emptyText}</p>` : paragraphs.map((line) => html`<p>${line}</p>`)}
+    </div>
+  </article>`
+  return frame(look, { title: `${title} - Findling`, main, q: '' })
+}
+
+export function pageRoutes({ search, publicFiles }: PageOptions, guard: Guard): Route[] {
+  const look = (call: Call): Look => lookOf(call, publicFiles)
+  return [
+    {
+      method: 'GET',
+      path: '/',
+      async handle(call) {
+        refuseWhileStarting(search)
+        const stats = await search.stats()
+        const body =
+          stats.documents === 0
+            ? welcomePage(look(call), stats, guard.session(call))
+            : startPage(look(call), stats)
+        return page(body, 200, languageHeaders(call))
+      },
+    },
+    {
+      method: 'GET',
+      path: '/search',
+      async handle(call) {
+        const request = requestOf(call)
+        if (request.q.trim() === '' && request.site.length === 0) {
+          const { messages } = look(call)
+          const main = html`<h1 class="sr">${messages.search}</h1>
+            <p class="box">${messages.enterWords}</p>`
+          const body = frame(look(call), {
+            title: 'Findling',
+            main,
+            q: firstOf(call.query, 'q') ?? '',
+          })
+          return page(body, 200, languageHeaders(call))
+        }
+        refuseWhileStarting(search)
+        const answer = await search.search(request)
+        const copies = await lookUpCopies(search, answer)
+        return page(resultPage(look(call), { request, answer, copies }), 200, languageHeaders(call))
+      },
+    },
+    {
+      method: 'GET',
+      path: '/cache/:id',
+      async handle(call) {
+        refuseWhileStarting(search)
+        const document = await documentOf(search, call.params['id'])
+        return page(storedPage(look(call), document), 200, languageHeaders(call))
+      },
+    },
+    {
+      method: 'GET',
+      path: '/robots.txt',
+      handle: () =>
+        // A crawler in our result pages would search without end.
+        Promise.resolve(
+          text('text/plain; charset=utf-8', 'User-agent: *\nAllow: /$\nDisallow: /\n'),
+        ),
+    },
+  ]
+}

@@ -1,0 +1,267 @@
+/** Small real ports in memory and a started server, for the tests of the HTTP side. Searches by substring, no more. */
+import { readFileSync } from 'node:fs'
+import { createServer } from '../../../src/server/server.ts'
+import type { ServerOptions } from '../../../src/server/server.ts'
+import type {
+  CrawlControl,
+  CrawlSpec,
+  JobState,
+  JobStatus,
+  SearchPort,
+} from '../../../src/server/control.ts'
+import { createPublicFiles, publicFileNames } from '../../../src/server/public-files.ts'
+import { AppError } from '../../../src/lib/errors.ts'
+import type { Hit, Range, SearchAnswer, SearchRequest } from '../../../src/search/answer.ts'
+import type { DocumentRecord } from '../../../src/store/records.ts'
+
+export const key = 'correct-horse-battery-staple-1234'
+
+export const documentOf = (change: Partial<DocumentRecord> & { id: string }): DocumentRecord => ({
+  url: `https://${change.id}.example/page`,
+  title: `Title of ${change.id}`,
+  text: `The text of ${change.id}.`,
+  lang: 'en',
+  type: 'text/html',
+  fields: {},
+  description: '',
+  author: '',
+  keywords: [],
+  published_at: null,
+  fetched_at: '2026-11-02T03:04:05.000Z',
+  changed_at: '2026-11-01T03:04:05.000Z',
+  size: 1234,
+  group: null,
+  duplicate_of: null,
+  ...change,
+})
+
+function rangesOf(text: string, words: readonly string[]): Range[] {
+  const lower = text.toLowerCase()
+  return words.flatMap((word) => {
+    const at = lower.indexOf(word.toLowerCase())
+    return at < 0 ? [] : [[at, at + word.length] as const]
+  })
+}
+
+function hitOf(document: DocumentRecord, request: SearchRequest, copies: DocumentRecord[]): Hit {
+  const words = request.q.split(/\s+/).filter((word) => word !== '')
+  const whole = `${document.title} ${document.text}`.toLowerCase()
+  const url = URL.canParse(document.url) ? new URL(document.url) : null
+  const { id, title, lang, type, published_at, fetched_at, changed_at, size, fields } = document
+  const text = document.text.slice(0, request.snippet)
+  return {
+    id,
+    url: document.url,
+    display_url: url ? `${url.host}${url.pathname.replaceAll('/', ' › ')}` : document.url,
+    site: url?.host ?? '',
+    title,
+    title_ranges: rangesOf(title, words),
+    snippet: { text, ranges: rangesOf(text, words) },
+    lang,
+    type,
+    published_at,
+    fetched_at,
+    changed_at,
+    size,
+    score: 1,
+    missing: words.filter((word) => !whole.includes(word.toLowerCase())),
+    fields,
+    duplicates: {
+      count: copies.length,
+      group: document.group,
+      ids: copies.map((copy) => copy.id),
+    },
+  }
+}
+
+export type MemorySearch = SearchPort & { documents: DocumentRecord[]; failure: Error | null }
+
+export function createMemorySearch(documents: DocumentRecord[] = []): MemorySearch {
+  const port: MemorySearch = {
+    documents,
+    failure: null,
+    search(request) {
+      if (port.failure) return Promise.reject(port.failure)
+      const words = request.q.split(/\s+/).filter((word) => word !== '')
+      const found = port.documents.filter((document) => {
+        const whole = `${document.title} ${document.text} ${document.url}`.toLowerCase()
+        const isOurs = request.site.length === 0 || request.site.some((s) => document.url.includes(s))
+        return isOurs && words.some((word) => whole.includes(word.toLowerCase()))
+      })
+      const heads = found.filter(({ duplicate_of }) => duplicate_of === null)
+      const hits = heads
+        .slice(request.offset, request.offset + request.limit)
+        .map((head) =>
+          hitOf(head, request, port.documents.filter(({ duplicate_of }) => duplicate_of === head.id)),
+        )
+      const answer: SearchAnswer = {
+        query: {
+          text: request.q,
+          parsed: { must: words, phrases: [], without: [], site: request.site, lang: request.lang },
+          matched: heads.length > 0 ? 'any' : 'none',
+          lang: 'en',
+        },
+        total: { value: heads.length, relation: 'eq' },
+        took_ms: 1.5,
+        generation: 'g-1',
+        limit: request.limit,
+        offset: request.offset,
+        suggestions: heads.length > 0 ? [] : [{ text: 'stones', type: 'correction' }],
+        warnings: request.q.includes('(') ? [`"${request.q}" was read as plain words`] : [],
+        hits,
+      }
+      return Promise.resolve(answer)
+    },
+    suggest(q, limit) {
+      const texts = port.documents.map(({ title }) => title)
+      const fitting = texts.filter((title) => title.toLowerCase().startsWith(q.toLowerCase()))
+      return Promise.resolve({
+        suggestions: fitting.slice(0, limit).map((text) => ({ text, type: 'title', count: 1 })),
+      })
+    },
+    document: (id) => Promise.resolve(port.documents.find((document) => document.id === id) ?? null),
+    stats: () =>
+      Promise.resolve({
+        documents: port.documents.length,
+        hosts: new Set(port.documents.map(({ url }) => url.split('/')[2])).size,
+        urls: port.documents.length,
+        queued: 0,
+        exact_copies: 0,
+        near_copies: 0,
+        groups: 0,
+        languages: [{ value: 'en', count: port.documents.length }],
+        newest: port.documents[0]?.fetched_at ?? null,
+        generation: 1,
+        database_bytes: 4096,
+      }),
+    isReady: () => true,
+  }
+  return port
+}
+
+const jobOf = (id: number, spec: CrawlSpec): JobStatus => ({
+  id,
+  state: 'running',
+  note: '',
+  seeds: spec.seeds,
+  scope: spec.scope,
+  maxPages: spec.maxPages,
+  queued: 3,
+  counts: {
+    fetched: 1,
+    stored: 1,
+    unchanged: 0,
+    exactCopies: 0,
+    nearCopies: 0,
+    redirects: 0,
+    gone: 0,
+    refused: { robots: 2 },
+    failed: {},
+    bytes: 2048,
+  },
+  pagesPerSecond: 1.25,
+  etaSeconds: null,
+  startedAt: '2026-11-30T10:00:00.000Z',
+  endedAt: null,
+  seconds: 2,
+})
+
+export type MemoryCrawl = CrawlControl & {
+  specs: CrawlSpec[]
+  listeners: Set<(jobs: JobStatus[]) => void>
+  /** Changes a job as the crawl would, and tells the listeners. */
+  progress: (id: number, change: Partial<JobStatus>) => void
+}
+
+export function createMemoryCrawl(): MemoryCrawl {
+  const jobs = new Map<number, JobStatus>()
+  const change = (id: number, part: Partial<JobStatus>): JobStatus => {
+    const job = jobs.get(id)
+    if (!job) throw new AppError('not_found', 'no such job')
+    const changed = { ...job, ...part }
+    jobs.set(id, changed)
+    for (const listener of port.listeners) listener([...jobs.values()])
+    return changed
+  }
+  const become = (state: JobState) => (id: number) => Promise.resolve(change(id, { state }))
+  const port: MemoryCrawl = {
+    specs: [],
+    listeners: new Set(),
+    progress: change,
+    start(spec) {
+      port.specs.push(spec)
+      const job = jobOf(port.specs.length, spec)
+      jobs.set(job.id, job)
+      return Promise.resolve(job)
+    },
+    jobs: () => Promise.resolve([...jobs.values()]),
+    job: (id) => Promise.resolve(jobs.get(id) ?? null),
+    pause: become('paused'),
+    resume: become('running'),
+    stop: become('stopped'),
+    explain: (url) =>
+      Promise.resolve({
+        url,
+        canonicalUrl: url,
+        known: false,
+        state: 'never seen',
+        lines: [{ about: 'robots', text: 'allowed' }],
+        document: null,
+      }),
+    onProgress(listener) {
+      port.listeners.add(listener)
+      return () => port.listeners.delete(listener)
+    },
+  }
+  return port
+}
+
+export const publicFilesFromDisk = () =>
+  createPublicFiles(
+    publicFileNames.map((name) => [name, readFileSync(`public/${name}`)] as const),
+  )
+
+export type Started = {
+  url: string
+  search: MemorySearch
+  crawl: MemoryCrawl
+  /** Events and fields, as text. */
+  logged: string[]
+  close: () => Promise<void>
+}
+
+/** A server on a free port of the loopback. */
+export async function startServer(
+  documents: DocumentRecord[] = [],
+  options: Partial<ServerOptions> = {},
+): Promise<Started> {
+  const search = createMemorySearch(documents)
+  const crawl = createMemoryCrawl()
+  const logged: string[] = []
+  const server = createServer({
+    search,
+    crawl,
+    health: () => ({ ready: true, search: true, engine: true, crawl: 'idle', restarts: 0 }),
+    key,
+    log: (level, event, fields) => logged.push(`${level} ${event} ${JSON.stringify(fields)}`),
+    version: '1.2.3',
+    publicFiles: publicFilesFromDisk(),
+    hostNames: ['findling.example'],
+    ...options,
+  })
+  const url = await server.listen('127.0.0.1', 0)
+  return { url, search, crawl, logged, close: server.close }
+}
+
+/** Signs in as a browser would: the cookie and the token of its forms. */
+export async function signIn(url: string): Promise<{ cookie: string; csrf: string }> {
+  const answer = await fetch(`${url}/admin/login`, {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { origin: url },
+    body: new URLSearchParams({ key }),
+  })
+  const cookie = answer.headers.get('set-cookie')?.split(';')[0] ?? ''
+  const page = await (await fetch(`${url}/admin`, { headers: { cookie } })).text()
+  return { cookie, csrf: /name="csrf"\s+value="([^"]+)"/.exec(page)?.[1] ?? '' }
+}
