@@ -20,8 +20,8 @@ CREATE TABLE url(id INTEGER PRIMARY KEY, host INTEGER NOT NULL, path TEXT NOT NU
   state INTEGER NOT NULL DEFAULT 0, prio INTEGER NOT NULL DEFAULT 0, depth INTEGER NOT NULL DEFAULT 0, tries INTEGER NOT NULL DEFAULT 0,
   status INTEGER, outcome TEXT, reason TEXT, next_at INTEGER, fetched_at INTEGER, etag TEXT, modified TEXT, UNIQUE(host, path)) STRICT;
 CREATE INDEX url_queue ON url(source, host, prio) WHERE state = 0;
-CREATE INDEX url_due ON url(next_at) WHERE state IN (1, 3);
--- out at the last commit: suspects after a crash. Row 0 = running
+CREATE INDEX url_due ON url(source, next_at) WHERE state IN (1, 3);
+-- out at the last commit: suspects after a crash. alone = how often the process died while nothing else was out. Row 0 = running
 CREATE TABLE lease(url_id INTEGER PRIMARY KEY, alone INTEGER NOT NULL DEFAULT 0) STRICT;
 
 -- narrow rows, so that a reader can load every document's attributes quickly. A docno only grows; a changed page gets a new one.
@@ -35,11 +35,12 @@ CREATE TABLE doc_text(docno INTEGER PRIMARY KEY, body BLOB NOT NULL, rest BLOB, 
 -- dead but perhaps still in a segment: readers skip it, the merge that drops it deletes the row
 CREATE TABLE tombstone(docno INTEGER PRIMARY KEY) STRICT;
 
--- what a page is recognised by; sim = 8 bytes, anchors = 4 bytes each, little endian. grp = url_id of the group's centre at its founding
+-- what a page is recognised by; sim = 8 bytes, anchors = 4 bytes each, little endian. grp = url_id of the group's centre at its founding,
+-- negative where that number was taken. role: 0 centre, 1 witness, 2 near, 3 exact copy of the one row with this digest and a lower role
 CREATE TABLE fingerprint(url_id INTEGER PRIMARY KEY, host INTEGER NOT NULL, digest BLOB NOT NULL, sim BLOB NOT NULL, anchors BLOB NOT NULL, sketch BLOB NOT NULL,
   tokens INTEGER NOT NULL, figures INTEGER NOT NULL, numbers INTEGER NOT NULL, grp INTEGER NOT NULL, role INTEGER NOT NULL DEFAULT 0, similarity REAL, distance INTEGER) STRICT;
-CREATE INDEX fingerprint_digest ON fingerprint(digest);
-CREATE INDEX fingerprint_group ON fingerprint(grp);
+CREATE INDEX fingerprint_digest ON fingerprint(digest, role);
+CREATE INDEX fingerprint_group ON fingerprint(grp, role);
 
 -- the index: packed, segment-major, immutable (search/segments.ts). k = seg << 20 | n
 CREATE TABLE seg(id INTEGER PRIMARY KEY, level INTEGER NOT NULL, mindoc INTEGER NOT NULL, maxdoc INTEGER NOT NULL, nleaf INTEGER NOT NULL,
