@@ -21,6 +21,9 @@ export type RunKind = 'word' | 'han' | 'pairs'
 /** Units [start, end) of the text. */
 export type UseRun = (start: number, end: number, kind: RunKind) => void
 
+/** First character of a term of the second term space, which no word begins with. */
+export const BIGRAM_PREFIX = ' '
+
 const SCRIPTS: readonly (readonly [RegExp, number])[] = [
   [/\p{Script=Han}/u, HAN],
   [/\p{Script=Hiragana}/u, HIRAGANA],
@@ -66,14 +69,9 @@ export function eachRun(text: string, use: UseRun): void {
   }
 }
 
-/** True for characters that take two columns and need no blank between words. */
-export const isWide = (text: string, i: number): boolean => {
-  const kind = classAt(text, i)
-  return kind >= HAN && kind <= HANGUL
-}
-
-/** First character of a term of the second term space, which no word begins with. */
-export const BIGRAM_PREFIX = ' '
+/** Whether a term is made of characters of scripts without an alphabet, in either term space. */
+export const isCharTerm = (term: string): boolean =>
+  classAt(term, term.startsWith(BIGRAM_PREFIX) ? 1 : 0) >= HAN
 
 /**
  * The second term space, which leaves no string of these scripts unfindable: every single character of `run`, and for

@@ -1,6 +1,6 @@
 /** From text to terms: one analyzer for pages, queries and highlights. The door to wink-porter2-stemmer. */
 import stem from 'wink-porter2-stemmer'
-import { BIGRAM_PREFIX, eachPairWord, eachRun, eachSecondTerm } from './characters.ts'
+import { BIGRAM_PREFIX, eachPairWord, eachRun, eachSecondTerm, isCharTerm } from './characters.ts'
 import type { Dictionary } from './dictionary.ts'
 import { DocumentCounter, type DocumentTerms, type DocumentText } from './document-terms.ts'
 import { foldCase, foldCaseWithOffsets, type FoldedText } from './normalize.ts'
@@ -40,6 +40,11 @@ export type Analyzer = {
    * word after its parts. `withBigrams` adds the terms of the second space.
    */
   tokens(text: string, withBigrams?: boolean): Token[]
+  /**
+   * Where the given terms stand, by start: words of alphabets as in `tokens`, terms of other scripts (of both
+   * spaces) wherever their characters do, across the borders of words too. No dictionary is asked: quick.
+   */
+  places(text: string, terms: ReadonlySet<string>): Token[]
 }
 
 /** One a thread: it remembers words. `loadTextTables` comes first. */
@@ -56,6 +61,10 @@ export function createAnalyzer(dictionary: Dictionary): Analyzer {
     tokens(text, withBigrams = false) {
       memory.trim()
       return placeTokens(dictionary, memory, foldCaseWithOffsets(text), withBigrams)
+    },
+    places(text, terms) {
+      memory.trim()
+      return placeTerms(memory, foldCaseWithOffsets(text), terms)
     },
   }
 }
@@ -120,6 +129,34 @@ function placeTokens(
     eachSecondTerm(run, kind, (a, b) => push(BIGRAM_PREFIX + run.slice(a, b), from + a, from + b))
   })
   return tokens
+}
+
+function placeTerms(
+  memory: TermMemory,
+  { text, offsets }: FoldedText,
+  terms: ReadonlySet<string>,
+): Token[] {
+  const tokens: Token[] = []
+  const push = (term: string, start: number, end: number) =>
+    tokens.push({ term, start: offsets[start] as number, end: sourceEnd(offsets, end) })
+  const charTerms = [...terms].filter(isCharTerm)
+  if (charTerms.length < terms.size) {
+    eachRun(text, (from, to, kind) => {
+      if (kind !== 'word') return
+      const { whole, parts } = memory.word(text.slice(from, to))
+      for (const { term, start, end } of whole ? [whole, ...parts] : parts) {
+        if (terms.has(term.text)) push(term.text, from + start, from + end)
+      }
+    })
+  }
+  for (const term of charTerms) {
+    const chars = term.startsWith(BIGRAM_PREFIX) ? term.slice(1) : term
+    if (chars === '') continue
+    for (let at = text.indexOf(chars); at >= 0; at = text.indexOf(chars, at + 1)) {
+      push(term, at, at + chars.length)
+    }
+  }
+  return tokens.sort((a, b) => a.start - b.start || b.end - a.end)
 }
 
 /** Where the character that holds the unit before `end` is over: one source character may have become several units. */

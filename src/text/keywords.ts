@@ -1,0 +1,170 @@
+/** A few words that tell what a page is about. The door to wink-nlp, whose model costs tens of megabytes: for the parser thread only. */
+import type { ItsFunction } from 'wink-nlp'
+import { eachRun } from './characters.ts'
+import type { Dictionary } from './dictionary.ts'
+import { foldText, foldWithOffsets } from './normalize.ts'
+import { isStopWord } from './stopwords.ts'
+import type { Analyzer } from './tokenize.ts'
+
+export type Keywords = {
+  /**
+   * At most `max` keywords, best first, as the page spells them (English: lemmas); none for an empty page. `language`
+   * as `detectLanguage` names it. The first English page loads the model (about 0.2 s once a thread).
+   */
+  keywords(text: string, title: string, language: string, max: number): Promise<string[]>
+}
+
+/** What wink-nlp sees of a page: the model reads about 1 KB a millisecond. */
+const ENGLISH_UNITS = 1000
+const OTHER_UNITS = 20_000
+const TITLE_WEIGHT = 3
+/** Words of the first lines count this much more than those at the end of what is read. */
+const LEAD_WEIGHT = 1.5
+/** Two neighbouring nouns that come back are worth more than each of them. */
+const PHRASE_WEIGHT = 1.5
+const WORD_UNITS_MAX = 40
+const HAN_WORD_UNITS_MIN = 2
+const LATIN_WORD_UNITS_MIN = 4
+
+type TaggedWord = { lemma: string; isNoun: boolean }
+type Tagger = (text: string) => TaggedWord[]
+
+export function createKeywords(dictionary: Dictionary, analyzer: Analyzer): Keywords {
+  let tagger: Promise<Tagger> | null = null
+  return {
+    async keywords(text, title, language, max) {
+      if (language === 'en') {
+        tagger ??= loadTagger()
+        return englishKeywords(await tagger, text, title, max)
+      }
+      const body = text.slice(0, OTHER_UNITS)
+      if (language === 'zh') return chineseKeywords(dictionary, body, title, max)
+      return frequentWords(analyzer, body, title, max)
+    },
+  }
+}
+
+async function loadTagger(): Promise<Tagger> {
+  const [{ default: winkNLP }, { default: model }] = await Promise.all([
+    import('wink-nlp'),
+    import('wink-eng-lite-web-model'),
+  ])
+  const nlp = winkNLP(model, ['sbd', 'pos'])
+  /* The package types these as methods with other parameters than `out` asks for; they are plain functions. */
+  const its = nlp.its as unknown as Readonly<Record<'lemma' | 'pos', ItsFunction<string>>>
+  return (text) => {
+    const tokens = nlp.readDoc(text).tokens()
+    const lemmas = tokens.out(its.lemma)
+    const parts = tokens.out(its.pos)
+    return lemmas.map((lemma, i) => ({
+      lemma,
+      isNoun: parts[i] === 'NOUN' || parts[i] === 'PROPN',
+    }))
+  }
+}
+
+function englishKeywords(tag: Tagger, text: string, title: string, max: number): string[] {
+  const scores = new Map<string, number>()
+  const phrases = new Map<string, number>()
+  const read = (source: string, weight: number): void => {
+    const words = tag(source)
+    for (const [i, { lemma, isNoun }] of words.entries()) {
+      if (!isNoun || !isKeyword(lemma)) continue
+      const here = weight * leadWeight(i / words.length)
+      add(scores, lemma, here)
+      const next = words[i + 1]
+      if (next?.isNoun && isKeyword(next.lemma)) add(phrases, `${lemma} ${next.lemma}`, here)
+    }
+  }
+  read(title.slice(0, ENGLISH_UNITS / 4), TITLE_WEIGHT)
+  read(cutAtBlank(text, ENGLISH_UNITS), 1)
+  for (const [phrase, score] of phrases) {
+    if (score >= 2) scores.set(phrase, score * PHRASE_WEIGHT)
+  }
+  return withoutParts(best(scores), max)
+}
+
+const isKeyword = (lemma: string): boolean =>
+  /^[\p{L}\p{N}][\p{L}\p{N}.+#-]+$/u.test(lemma) &&
+  !/^[\p{N}.-]+$/u.test(lemma) &&
+  lemma.length <= WORD_UNITS_MAX &&
+  !isStopWord(foldText(lemma))
+
+/** "search engine" says it all: not also "engine". */
+function withoutParts(ranked: readonly string[], max: number): string[] {
+  const kept: string[] = []
+  for (const candidate of ranked) {
+    if (kept.length === max) break
+    if (!kept.some((phrase) => phrase.split(' ').includes(candidate))) kept.push(candidate)
+  }
+  return kept
+}
+
+function chineseKeywords(
+  dictionary: Dictionary,
+  text: string,
+  title: string,
+  max: number,
+): string[] {
+  const scores = new Map<string, number>()
+  const spelled = new Map<string, string>()
+  const read = (source: string, weight: number): void => {
+    const folded = foldWithOffsets(source)
+    eachRun(folded.text, (from, to, kind) => {
+      if (kind !== 'han') return
+      dictionary.cut(folded.text.slice(from, to), (a, b, _id, isPart) => {
+        if (isPart || b - a < HAN_WORD_UNITS_MIN) return
+        const word = folded.text.slice(from + a, from + b)
+        if (isStopWord(word)) return
+        const start = folded.offsets[from + a] as number
+        add(
+          scores,
+          word,
+          weight * (dictionary.weight(word) ?? 0) * leadWeight(start / source.length),
+        )
+        if (!spelled.has(word)) spelled.set(word, source.slice(start, folded.offsets[from + b]))
+      })
+    })
+  }
+  read(title, TITLE_WEIGHT)
+  read(text, 1)
+  return best(scores)
+    .slice(0, max)
+    .map((word) => spelled.get(word) as string)
+}
+
+/** Languages without a model: words that come back, told apart by stem, shown as first spelled. */
+function frequentWords(analyzer: Analyzer, text: string, title: string, max: number): string[] {
+  const scores = new Map<string, number>()
+  const spelled = new Map<string, string>()
+  const read = (source: string, weight: number): void => {
+    for (const { term, start, end } of analyzer.tokens(source)) {
+      const word = source.slice(start, end)
+      if (isTooShort(word) || !isKeyword(word)) continue
+      add(scores, term, weight * leadWeight(start / source.length))
+      if (!spelled.has(term)) spelled.set(term, word)
+    }
+  }
+  read(title, TITLE_WEIGHT)
+  read(text, 1)
+  const repeated = best(scores).filter((term) => (scores.get(term) as number) >= 2)
+  return repeated.slice(0, max).map((term) => spelled.get(term) as string)
+}
+
+const isTooShort = (word: string): boolean =>
+  word.length < (/^\p{Script=Han}/u.test(word) ? HAN_WORD_UNITS_MIN : LATIN_WORD_UNITS_MIN)
+
+/** `place` 0..1 in what is read. */
+const leadWeight = (place: number): number => LEAD_WEIGHT - (LEAD_WEIGHT - 1) * place
+
+const add = (scores: Map<string, number>, key: string, score: number) =>
+  scores.set(key, (scores.get(key) ?? 0) + score)
+
+const best = (scores: ReadonlyMap<string, number>): string[] =>
+  [...scores].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).map(([word]) => word)
+
+function cutAtBlank(text: string, units: number): string {
+  if (text.length <= units) return text
+  const blank = text.lastIndexOf(' ', units)
+  return text.slice(0, blank > units / 2 ? blank : units).toWellFormed()
+}
