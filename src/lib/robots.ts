@@ -13,10 +13,11 @@ const familyCharsMin = 4
 
 /** `pattern` is escaped alike for all spellings; `line` counts from 1. */
 export type RobotsRule = { allow: boolean; pattern: string; line: number; text: string }
-/** What is said about one product token (lower case, '*' for all others), over the whole file; rules with the longest pattern first. */
+/** What is said about one product token (lower case, '*' for all others), over the whole file. */
 export type RobotsGroup = {
   agent: string
-  rules: RobotsRule[]
+  /** Which of `Robots.sections` speak to it: shared, so that many names for many rules stay small. */
+  sections: number[]
   delayMs: number | null
   /** Request-rate: so many requests in so many seconds, perhaps only in a time of day (minutes, UTC). */
   rate: { requests: number; seconds: number; between: TimeOfDay | null } | null
@@ -25,7 +26,13 @@ export type RobotsGroup = {
 /** Minutes since midnight. */
 export type TimeOfDay = { from: number; to: number }
 /** Plain data: fit for messages and JSON. */
-export type Robots = { groups: RobotsGroup[]; sitemaps: string[]; preferredHost: string | null }
+export type Robots = {
+  groups: RobotsGroup[]
+  /** Rules that stand together, in the order in which they decide: the longest first, allow before disallow. */
+  sections: RobotsRule[][]
+  sitemaps: string[]
+  preferredHost: string | null
+}
 
 export type RobotsVerdict = {
   allowed: boolean
@@ -99,11 +106,18 @@ export function isAllowed(robots: Robots, agentToken: string, pathAndQuery: stri
     const rule = `Crawl-delay of ${group.delayMs / 1000} s: taken as a refusal`
     return { allowed: false, line: null, rule }
   }
-  for (const { allow, pattern, line, text } of group.rules) {
-    if (matches(pattern, path)) return { allowed: allow, line, rule: text }
+  const deciding = group.sections
+    .map((at) => robots.sections[at]?.find(({ pattern }) => matches(pattern, path)))
+    .filter((rule) => rule !== undefined)
+    .toSorted(byPrecedence)[0]
+  if (deciding !== undefined) {
+    return { allowed: deciding.allow, line: deciding.line, rule: deciding.text }
   }
   return { allowed: true, line: null, rule: `no rule for this path in the group of ${group.agent}` }
 }
+
+const byPrecedence = (a: RobotsRule, b: RobotsRule): number =>
+  b.pattern.length - a.pattern.length || Number(b.allow) - Number(a.allow)
 
 /** The least time between two requests: Crawl-delay, else Request-rate, of the group that applies; null where none is given. */
 export function crawlDelayMs(robots: Robots, agentToken: string): number | null {
@@ -193,9 +207,11 @@ class RobotsParser {
   readonly #groups = new Map<string, RobotsGroup>()
   readonly #sitemaps: string[] = []
   #preferredHost: string | null = null
-  #ruleAgents: RobotsGroup[] = []
-  #timingAgents: RobotsGroup[] = []
-  #rulesBegan = false
+  readonly #sections: RobotsRule[][] = []
+  #rulesBegan = true
+  #timingAgents = new Set<RobotsGroup>()
+  /** Directives of time that the agents above already have: the first of each counts. */
+  #timingSaid = new Set<string>()
   #timingBegan = false
 
   constructor(escape: Escape) {
@@ -227,27 +243,32 @@ class RobotsParser {
   }
 
   finish(): Robots {
-    const groups = [...this.#groups.values()]
-    for (const { rules } of groups) {
-      // Longest first, allow before disallow: the first that matches decides.
-      rules.sort((a, b) => b.pattern.length - a.pattern.length || Number(b.allow) - Number(a.allow))
+    for (const rules of this.#sections) rules.sort(byPrecedence)
+    return {
+      groups: [...this.#groups.values()],
+      sections: this.#sections,
+      sitemaps: this.#sitemaps,
+      preferredHost: this.#preferredHost,
     }
-    return { groups, sitemaps: this.#sitemaps, preferredHost: this.#preferredHost }
   }
 
   #open(agents: readonly string[]): void {
-    if (this.#rulesBegan) this.#ruleAgents = []
-    if (this.#rulesBegan || this.#timingBegan) this.#timingAgents = []
+    if (this.#rulesBegan || this.#timingBegan) {
+      this.#timingAgents = new Set()
+      this.#timingSaid = new Set()
+    }
+    if (this.#rulesBegan) this.#sections.push([])
     this.#rulesBegan = false
     this.#timingBegan = false
+    const section = this.#sections.length - 1
     for (const agent of agents) {
       let group = this.#groups.get(agent)
       if (group === undefined) {
-        group = { agent, rules: [], delayMs: null, rate: null, visit: null }
+        group = { agent, sections: [], delayMs: null, rate: null, visit: null }
         this.#groups.set(agent, group)
       }
-      this.#ruleAgents.push(group)
-      this.#timingAgents.push(group)
+      if (group.sections.at(-1) !== section) group.sections.push(section)
+      this.#timingAgents.add(group)
     }
   }
 
@@ -262,15 +283,21 @@ class RobotsParser {
     // Google: allowing /folder/index.html allows /folder/ itself.
     if (folder !== undefined)
       rules.push({ allow, pattern: `${withWildcards(folder)}$`, line, text })
-    for (const group of this.#ruleAgents) group.rules.push(...rules)
+    this.#sections.at(-1)?.push(...rules)
   }
 
   #timing(name: string, value: string): void {
     this.#timingBegan = true
+    if (this.#timingSaid.has(name)) return
+    const delayMs = name === 'crawl-delay' ? delayOf(value) : null
+    const rate = name === 'request-rate' ? rateOf(value) : null
+    const visit = name === 'visit-time' ? timeOfDay(value) : null
+    if ((delayMs ?? rate ?? visit) === null) return
+    this.#timingSaid.add(name)
     for (const group of this.#timingAgents) {
-      if (name === 'crawl-delay') group.delayMs ??= delayOf(value)
-      else if (name === 'request-rate') group.rate ??= rateOf(value)
-      else group.visit ??= timeOfDay(value)
+      group.delayMs ??= delayMs
+      group.rate ??= rate
+      group.visit ??= visit
     }
   }
 }

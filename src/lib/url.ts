@@ -51,6 +51,8 @@ export const hostOf = (url: string): string => splitUrl(url).origin.replace(/^.*
  */
 export function registrableDomain(url: string, includePrivate = false): string {
   const host = hostOf(url)
+  // A name with an empty part is no name: nobody can have registered it.
+  if (host.startsWith('.') || host.includes('..')) return host
   return getDomain(host, { allowPrivateDomains: includePrivate, extractHostname: false }) ?? host
 }
 

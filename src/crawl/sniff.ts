@@ -1,0 +1,77 @@
+/** What a body is, by its label and its first bytes: a page to read, or not. Knows no charset beyond what tells text from binary. */
+
+export type SniffedType = 'html' | 'text' | 'binary'
+
+/** Bytes that are looked at. */
+export const sniffBytes = 1024
+
+/** Controls that no text holds (WHATWG MIME Sniffing: binary data bytes; ESC is used by ISO-2022-JP). */
+const isControl = (byte: number): boolean =>
+  byte < 9 || byte === 11 || (byte > 13 && byte < 32 && byte !== 27)
+/** A stray NUL or two happens in real pages; binary has many. */
+const controlShareMax = 0.02
+
+/** %PDF, PNG, GIF, JPEG, ZIP, gzip, RAR, 7z, ELF, RIFF, OLE, Ogg, fonts, bzip2, xz, zstd, "MZ". */
+const binaryMarks = `
+  25504446 89504e47 47494638 ffd8ff 504b0304 1f8b 52617221 377abcaf 7f454c46 52494646 d0cf11e0 4f676753
+  774f4632 774f4646 425a68 fd377a58 28b52ffd 4d5a9000 00000100 494433`
+  .trim()
+  .split(/\s+/)
+
+const htmlMark =
+  /<(!doctype\s+html|html|head|body|title|meta|script|style|link|div|p|h[1-6]|a|table|br|ul|ol|img|span|form|article|section|main|nav|header|frameset|!--)[\s>/]|<!--/i
+
+/** Judges the first `sniffBytes` decoded bytes. Empty counts as text. */
+export function sniff(bytes: Uint8Array): SniffedType {
+  const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, sniffBytes))
+  const hex = head.toString('hex', 0, 4)
+  if (binaryMarks.some((mark) => hex.startsWith(mark))) return 'binary'
+  const isUtf16 = hex.startsWith('fffe') || hex.startsWith('feff') || hasUtf16Zeros(head)
+  const ascii = head.toString('latin1').replaceAll('\0', '')
+  const controls = isUtf16 ? 0 : head.filter(isControl).length
+  if (controls > head.length * controlShareMax) return 'binary'
+  return htmlMark.test(ascii) ? 'html' : 'text'
+}
+
+/** UTF-16 of western text without a mark: every other byte is zero. */
+function hasUtf16Zeros(head: Uint8Array): boolean {
+  const zeros = [0, 0]
+  head.forEach((byte, i) => {
+    if (byte === 0) zeros[i % 2] = (zeros[i % 2] ?? 0) + 1
+  })
+  const [even = 0, odd = 0] = zeros
+  return Math.max(even, odd) > head.length * 0.4 && Math.min(even, odd) === 0
+}
+
+const pageTypes = new Set(['text/html', 'application/xhtml+xml', 'text/plain'])
+/** Labels that servers give when they know nothing. */
+const vagueTypes = new Set(['', 'unknown/unknown', 'application/unknown', '*/*', 'text/*'])
+/** Perhaps a page under a technical label. */
+const doubtfulTypes = new Set([
+  'application/octet-stream',
+  'text/xml',
+  'application/xml',
+  'content/unknown',
+])
+
+/** The media type in lower case without parameters; '' for what is none. */
+export function mediaType(contentType: string): string {
+  const type = (contentType.split(/[;,]/, 1)[0] ?? '').trim().toLowerCase()
+  return /^[\w!#$&^.+*-]+\/[\w!#$&^.+*-]+$/.test(type) ? type : ''
+}
+
+/** By its label alone, may this be a page? What cannot be is not even downloaded. */
+export function mayBePage(contentType: string): boolean {
+  const type = mediaType(contentType)
+  return pageTypes.has(type) || vagueTypes.has(type) || doubtfulTypes.has(type)
+}
+
+/** By label and bytes, is it HTML, XHTML or plain text? */
+export function isPage(contentType: string, head: Uint8Array): boolean {
+  const type = mediaType(contentType)
+  const sniffed = sniff(head)
+  if (sniffed === 'binary') return false
+  return (
+    pageTypes.has(type) || vagueTypes.has(type) || (doubtfulTypes.has(type) && sniffed === 'html')
+  )
+}

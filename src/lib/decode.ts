@@ -1,0 +1,134 @@
+/** Content codings: gzip and deflate, with caps, keeping what came before a damage. Looks at the bytes, since labels lie. No charsets. */
+import { gunzipSync, inflateRawSync, inflateSync, constants, type ZlibOptions } from 'node:zlib'
+
+export type Decoded =
+  | {
+      kind: 'decoded'
+      bytes: Uint8Array
+      /** The coded data broke off or was spoilt: `bytes` is what came before. */
+      damaged: boolean
+    }
+  /** encoding: not gzip or deflate, or more than two layers. size: more than `decodedBytesMax` in any layer. */
+  | { kind: 'refused'; reason: 'encoding' | 'size' }
+
+const layersMax = 2
+
+/**
+ * The codings of a Content-Encoding header, outermost last, as `decodeBody` takes them: '' | 'gzip' | 'deflate', two joined
+ * by ", "; null where we cannot decode them (br, zstd, unknown, more than two).
+ */
+export function contentCodings(header: string): string | null {
+  const codings = header
+    .toLowerCase()
+    .split(',')
+    .map((coding) => coding.trim().replace(/^x-(?=gzip$)/, ''))
+    .filter((coding) => coding !== '' && coding !== 'identity')
+  const isKnown = codings.every((coding) => coding === 'gzip' || coding === 'deflate')
+  return isKnown && codings.length <= layersMax ? codings.join(', ') : null
+}
+
+/**
+ * Undoes the codings of a body. What is labelled but not coded is taken as it is; gzip without a label is undone too
+ * (double wrapping, files named .gz), two layers in all.
+ * @param codings as `contentCodings` gives them.
+ */
+export function decodeBody(
+  body: ArrayBuffer | Uint8Array,
+  codings: string,
+  decodedBytesMax: number,
+): Decoded {
+  const labels = contentCodings(codings)?.split(', ')
+  if (labels === undefined) return { kind: 'refused', reason: 'encoding' }
+  let bytes = body instanceof Uint8Array ? body : new Uint8Array(body)
+  let damaged = false
+  for (let layer = 0; layer < layersMax; layer++) {
+    const inflate = inflaterOf(bytes, labels.pop() ?? '')
+    if (inflate === null) break
+    const inner = undo(inflate, bytes, decodedBytesMax)
+    if (inner === null) return { kind: 'refused', reason: 'size' }
+    // "deflate" has no sure mark of its own: what breaks off shorter than it came was text with a wrong label.
+    if (inner.damaged && inner.bytes.length < bytes.length && !isGzip(bytes)) break
+    bytes = inner.bytes
+    damaged ||= inner.damaged
+  }
+  if (bytes.length > decodedBytesMax) return { kind: 'refused', reason: 'size' }
+  return { kind: 'decoded', bytes, damaged }
+}
+
+/** About the first `headBytes` bytes of the decoded body, to look at: cheap, and null only where nothing can be decoded. */
+export function decodeHead(
+  body: ArrayBuffer,
+  codings: string,
+  headBytes: number,
+): Uint8Array | null {
+  const wireBytes = Math.min(body.byteLength, 2 * headBytes)
+  // gzip packs at most 1,032 to 1, so this cap is never met by one layer.
+  const head = decodeBody(new Uint8Array(body, 0, wireBytes), codings, 1_100 * wireBytes)
+  return head.kind === 'decoded' ? head.bytes.subarray(0, headBytes) : null
+}
+
+type Inflate = (bytes: Uint8Array, options: ZlibOptions) => Uint8Array
+
+const isGzip = (bytes: Uint8Array): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b
+
+/** RFC 1950: method 8 and a check over both bytes. Many servers send raw deflate (RFC 1951) under the same name. */
+const isZlib = (bytes: Uint8Array): boolean => {
+  const [first = 0, second = 0] = bytes
+  return (first & 15) === 8 && ((first << 8) | second) % 31 === 0
+}
+
+function inflaterOf(bytes: Uint8Array, label: string): Inflate | null {
+  if (isGzip(bytes)) return gunzipSync
+  if (label !== 'deflate' || bytes.length === 0) return null
+  return isZlib(bytes) ? inflateSync : inflateRawSync
+}
+
+/** null = more than the cap. */
+function undo(
+  inflate: Inflate,
+  bytes: Uint8Array,
+  decodedBytesMax: number,
+): { bytes: Uint8Array; damaged: boolean } | null {
+  const whole = attempt(inflate, bytes, decodedBytesMax, constants.Z_FINISH)
+  if (whole === 'size') return null
+  if (whole !== 'damaged') return { bytes: whole, damaged: false }
+  // Cut short: everything up to the cut comes out. Spoilt: the longest beginning that decodes, by halving, since a beginning
+  // of a good beginning is good.
+  let good: Uint8Array = new Uint8Array(0)
+  let from = 0
+  let to = bytes.length
+  let length = to
+  while (from < to) {
+    const part = attempt(
+      inflate,
+      bytes.subarray(0, length),
+      decodedBytesMax,
+      constants.Z_SYNC_FLUSH,
+    )
+    if (part === 'size') return null
+    if (part === 'damaged') {
+      to = length - 1
+    } else {
+      good = part
+      from = length
+    }
+    length = Math.ceil((from + to) / 2)
+  }
+  return { bytes: good, damaged: true }
+}
+
+function attempt(
+  inflate: Inflate,
+  bytes: Uint8Array,
+  decodedBytesMax: number,
+  finishFlush: number,
+): Uint8Array | 'damaged' | 'size' {
+  try {
+    return inflate(bytes, { maxOutputLength: Math.max(1, decodedBytesMax), finishFlush })
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : ''
+    if (code === 'ERR_BUFFER_TOO_LARGE') return 'size'
+    if (typeof code === 'string' && code.startsWith('Z_')) return 'damaged'
+    throw error
+  }
+}
