@@ -3,7 +3,7 @@
 /** A canonical URL (see lib/url.ts) found on a page or given as a seed, judged in scope of source `sourceId`. */
 export type FoundUrl = { url: string; sourceId: number; depth: number; priority?: number }
 
-/** The right to fetch one URL. Valid until settled or until the process ends: nothing is written when it is taken. */
+/** The right to fetch one URL, this very object. Valid until settled or until the process ends: nothing is written when it is taken. */
 export type Lease = {
   urlId: number
   url: string
@@ -30,6 +30,7 @@ export type Settlement =
   | { kind: 'gone'; status: number }
   | { kind: 'failed'; status: number; reason: string; retryAtMs: number | null }
 
+/** `links`: judged for every source there is, not only for the lease's. A redirect's target is one of them where it is in scope. */
 export type Settled = { lease: Lease; settlement: Settlement; links: readonly FoundUrl[] }
 
 /** Of the asked sources: queued = may be fetched now or later, waiting = retried or revisited at a known time, out = leased. */
@@ -49,9 +50,13 @@ export type FrontierCounts = {
  */
 export interface Frontier {
   readonly sharesStore: boolean
-  /** Adds what was never seen in reach of its source. A URL known already is counted in `known`. */
+  /**
+   * Adds what was never seen in reach of its source. A URL known already is counted in `known`, but for two cases, which count
+   * as added: it was visited before this source was there and its own source does not cover this one (it is visited once
+   * more), or it is queued for a source that is not active (an active one takes it over).
+   */
   add(urls: readonly FoundUrl[]): AddCounts | Promise<AddCounts>
-  /** Restricts `take` to these sources. A source not named keeps its queue. */
+  /** Restricts `take` to these sources; before the first call there are none. A source not named keeps its queue. */
   activate(sourceIds: readonly number[]): void
   /**
    * The next URL whose host is free and due, best priority first; null means "nothing now", not "finished".
@@ -60,9 +65,9 @@ export interface Frontier {
   take(nowMs: number): Lease | null
   /** The response is in (or failed): the host is free after `delayMs`, and held for `pauseMs` where the server asked for it. */
   release(lease: Lease, nowMs: number, delayMs: number, pauseMs?: number): void
-  /** Ends leases and adds the links of their pages. Settling twice changes nothing and is no error. */
+  /** Ends leases that are out and adds the links of all pages. Settling twice changes nothing and is no error. */
   settle(batch: readonly Settled[], nowMs: number): AddCounts | Promise<AddCounts>
-  /** After the transaction of `settle`: `committed` false when it was rolled back. */
+  /** After the transaction of `settle`: `committed` false when it was rolled back; then its leases are still out, to be settled again. */
   settled(batch: readonly Settled[], committed: boolean): void
   /** When `take` can next succeed: a time in ms, or null where nothing waits for time alone. */
   nextDueAt(nowMs: number): number | null

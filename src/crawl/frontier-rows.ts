@@ -1,0 +1,142 @@
+/** The URL table as the queue uses it: its statements, and a settlement as the columns of a row. Holds no state. */
+import type { Db } from '../lib/sqlite.ts'
+import type { Lease, Settlement } from './frontier.ts'
+import type { Candidate } from './host-schedule.ts'
+
+/** `state` of a URL row. */
+export const queuedState = 0
+export const waitingState = 1
+export const settledState = 2
+export const asideState = 3
+
+/** What `add` must know of a URL that is there already. */
+export type KnownRow = {
+  id: number
+  sourceId: number
+  epoch: number
+  state: number
+  outcome: string | null
+}
+
+export type DueRow = {
+  id: number
+  hostId: number
+  priority: number
+  state: number
+  isRetry: number
+}
+
+export type TallyRow = { sourceId: number; state: number; isRetry: number; n: number }
+export type HostRow = { id: number; origin: string; dueAtMs: number }
+
+export type FrontierStatements = ReturnType<typeof prepareFrontier>
+
+export function prepareFrontier(db: Db) {
+  const candidate = 'id, path, prio AS priority, depth, tries, etag, modified'
+  return {
+    findHost: db.prepare<HostRow>('SELECT id, origin, due_at AS dueAtMs FROM host WHERE origin=?'),
+    hostById: db.prepare<HostRow>('SELECT id, origin, due_at AS dueAtMs FROM host WHERE id=?'),
+    insertHost: db.prepare('INSERT INTO host(origin) VALUES(?) ON CONFLICT DO NOTHING'),
+    saveDue: db.prepare('UPDATE host SET due_at=? WHERE id=?'),
+    /** One step of a walk over the hosts of a queue: two or three pages of the index each, however long the queues. */
+    nextHost: db.prepare<{ id: number }>(
+      'SELECT host AS id FROM url WHERE source=? AND state=0 AND host>? ORDER BY host LIMIT 1',
+    ),
+    insert: db.prepare(
+      `INSERT INTO url(host, path, source, epoch, prio, depth) VALUES(?, ?, ?, ?, ?, ?)
+       ON CONFLICT DO NOTHING`,
+    ),
+    find: db.prepare<KnownRow>(
+      'SELECT id, source AS sourceId, epoch, state, outcome FROM url WHERE host=? AND path=?',
+    ),
+    /** Back into the queue, for a source that reaches further. */
+    requeue: db.prepare(
+      'UPDATE url SET state=0, source=?, epoch=?, prio=?, depth=?, tries=0, next_at=NULL WHERE id=?',
+    ),
+    claim: db.prepare('UPDATE url SET source=? WHERE id=?'),
+    readQueue: db.prepare<Candidate>(
+      `SELECT ${candidate} FROM url WHERE source=? AND host=? AND state=0 ORDER BY prio, id LIMIT ?`,
+    ),
+    readCandidate: db.prepare<Candidate>(`SELECT ${candidate} FROM url WHERE id=? AND state=0`),
+    isQueued: db.prepare<{ one: number }>(
+      'SELECT 1 AS one FROM url WHERE id=? AND source=? AND state=0',
+    ),
+    settle: db.prepare<{ sourceId: number }>(
+      `UPDATE url SET state=?, status=?, outcome=?, reason=?, next_at=?, tries=?, epoch=max(epoch, ?),
+         fetched_at=coalesce(?, fetched_at), etag=?, modified=?
+       WHERE id=? AND state=0 RETURNING source AS sourceId`,
+    ),
+    nextDue: db.prepare<{ atMs: number }>(
+      `SELECT next_at AS atMs FROM url WHERE source=? AND state IN (1, 3) AND next_at IS NOT NULL
+       ORDER BY next_at LIMIT 1`,
+    ),
+    due: db.prepare<DueRow>(
+      `SELECT id, host AS hostId, prio AS priority, state, outcome = 'failed' AS isRetry FROM url
+       WHERE source=? AND state IN (1, 3) AND next_at <= ? ORDER BY next_at LIMIT ?`,
+    ),
+    wake: db.prepare('UPDATE url SET state=0, next_at=NULL WHERE id=?'),
+    tally: db.prepare<TallyRow>(
+      `SELECT source AS sourceId, state, state = 1 AND outcome = 'failed' AS isRetry, count(*) AS n
+       FROM url GROUP BY source, state, isRetry`,
+    ),
+  }
+}
+
+/** The columns that a settlement writes. */
+export type SettledColumns = {
+  state: typeof waitingState | typeof settledState
+  isRetry: boolean
+  reason: string | null
+  nextAtMs: number | null
+  tries: number
+  /** False where the page was not reached: the time of the last answer stays. */
+  isAnswered: boolean
+  etag: string | null
+  modified: string | null
+}
+
+export function columnsOf(lease: Lease, settlement: Settlement): SettledColumns {
+  const columns: SettledColumns = {
+    state: settledState,
+    isRetry: false,
+    reason: null,
+    nextAtMs: null,
+    tries: 0,
+    isAnswered: true,
+    // An old validator for a new state of the page would make the server say "not modified".
+    etag: null,
+    modified: null,
+  }
+  const comeBack = (atMs: number | null | undefined): SettledColumns =>
+    atMs === null || atMs === undefined
+      ? columns
+      : { ...columns, state: waitingState, nextAtMs: Math.round(atMs) }
+  switch (settlement.kind) {
+    case 'stored':
+      return {
+        ...comeBack(settlement.recrawlAtMs),
+        etag: settlement.etag ?? null,
+        modified: settlement.modified ?? null,
+      }
+    case 'duplicate':
+      return { ...comeBack(settlement.recrawlAtMs), reason: settlement.of }
+    case 'unchanged':
+      return { ...comeBack(settlement.recrawlAtMs), etag: lease.etag, modified: lease.modified }
+    case 'redirect':
+      return { ...columns, reason: settlement.to }
+    case 'refused':
+      return { ...columns, reason: settlement.reason }
+    case 'gone':
+      return columns
+    case 'failed':
+      return {
+        ...comeBack(settlement.retryAtMs),
+        isRetry: settlement.retryAtMs !== null,
+        reason: settlement.reason,
+        tries: lease.tries + 1,
+        isAnswered: false,
+        etag: lease.etag,
+        modified: lease.modified,
+      }
+  }
+}

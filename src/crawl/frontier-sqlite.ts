@@ -1,0 +1,394 @@
+/**
+ * The frontier in the store's own database: one row per URL, the queue a partial index over it. Taking writes nothing; `add` and
+ * `settle` write within the batch transaction. What is out, whose turn it is and the counts live in memory.
+ */
+import assert from 'node:assert'
+import type { Db } from '../lib/sqlite.ts'
+import { splitUrl } from '../lib/url.ts'
+import type {
+  AddCounts,
+  FoundUrl,
+  Frontier,
+  FrontierCounts,
+  Lease,
+  Settled,
+  Settlement,
+} from './frontier.ts'
+import {
+  asideState,
+  columnsOf,
+  prepareFrontier,
+  queuedState,
+  waitingState,
+  type FrontierStatements,
+  type HostRow,
+  type KnownRow,
+} from './frontier-rows.ts'
+import { kindOf, Tallies } from './frontier-tallies.ts'
+import { HostSchedule, type Candidate, type Host } from './host-schedule.ts'
+import { createRecentKeys, type RecentKeys } from './recent-keys.ts'
+import { LoadedHosts, type KnownHosts } from './loaded-hosts.ts'
+import type { SeenFilter } from './seen.ts'
+import { Suspects, type Suspect } from './suspects.ts'
+
+export type FrontierOptions = {
+  /** Does the first source admit everything that the second one admits? */
+  covers(wideSourceId: number, narrowSourceId: number): boolean
+  now(): number
+  /** Left out: every URL may have been seen. */
+  seen?: SeenFilter
+  /** Requests to one host at a time. */
+  hostConnections?: number
+  /** Hosts held in memory; the queues of others wait. */
+  hostsMax?: number
+}
+
+type Out = { lease: Lease; host: Host; sourceId: number; isReleased: boolean }
+
+const recentKeysMax = 20_000
+const sweepRows = 1_000
+
+export const openFrontier = (store: { db: Db }, options: FrontierOptions): SqliteFrontier =>
+  new SqliteFrontier(store.db, options)
+
+export class SqliteFrontier implements Frontier {
+  readonly sharesStore = true
+  readonly #db: Db
+  readonly #options: FrontierOptions
+  readonly #sql: FrontierStatements
+  readonly #schedule: HostSchedule
+  readonly #hosts: LoadedHosts
+  readonly #suspects: Suspects
+  readonly #tallies = new Tallies()
+  readonly #recent: RecentKeys = createRecentKeys(recentKeysMax)
+  readonly #out = new Map<number, Out>()
+  #active: ReadonlySet<number> = new Set()
+  /** When the next waiting URL of an active source is due; null = none, undefined = to be asked. */
+  #sweepAtMs: number | null | undefined = undefined
+  #wantedAgain: { urlId: number; row: HostRow; sourceId: number; priority: number }[] = []
+  /** The last row that `add` queued: where it is missing later, its transaction was rolled back. */
+  #doubt: { urlId: number; sourceId: number } | null = null
+
+  constructor(db: Db, options: FrontierOptions) {
+    this.#db = db
+    this.#options = options
+    this.#sql = prepareFrontier(db)
+    this.#suspects = new Suspects(db, options.now())
+    this.#schedule = new HostSchedule({
+      connections: options.hostConnections ?? 1,
+      readQueue: (host, sourceId, limit) => this.#readQueue(host, sourceId, limit),
+    })
+    this.#hosts = new LoadedHosts(this.#sql, this.#schedule, options)
+    this.#tallies.load(this.#sql.tally.iterate())
+  }
+
+  add(urls: readonly FoundUrl[]): AddCounts {
+    this.#trust()
+    // Not remembered as recent: nobody says whether this transaction was committed.
+    return this.#addAll(urls, new Map(), false)
+  }
+
+  activate(sourceIds: readonly number[]): void {
+    const wished = new Set(sourceIds)
+    const added = [...wished].filter((id) => !this.#active.has(id))
+    if (added.length === 0 && wished.size === this.#active.size) return
+    this.#active = wished
+    this.#sweepAtMs = undefined
+    // Whose a known URL is, and whether it is to be claimed, depends on what is active.
+    this.#recent.clear()
+    this.#schedule.keepOnly(wished)
+    for (const id of added) this.#hosts.load(id)
+  }
+
+  take(nowMs: number): Lease | null {
+    this.#trust()
+    this.#sweep(nowMs)
+    if (this.#suspects.isTrying()) return null
+    const suspect = this.#dueSuspect(nowMs)
+    if (suspect !== null) return this.#out.size > 0 ? null : this.#takeAlone(suspect)
+    this.#hosts.loadWhereRoom(this.#active)
+    const pick = this.#schedule.pick(nowMs)
+    if (pick === null) return null
+    const lease = leaseOf(pick.host.origin, pick.sourceId, pick.candidate, false)
+    this.#out.set(lease.urlId, { ...pick, lease, isReleased: false })
+    this.#suspects.taken(lease.urlId)
+    return lease
+  }
+
+  release(lease: Lease, nowMs: number, delayMs: number, pauseMs = 0): void {
+    const out = this.#out.get(lease.urlId)
+    if (out?.lease !== lease || out.isReleased) return
+    out.isReleased = true
+    this.#schedule.free(out.host, Math.round(nowMs + Math.max(delayMs, pauseMs)))
+  }
+
+  settle(batch: readonly Settled[], nowMs: number): AddCounts {
+    this.#trust()
+    const hosts: KnownHosts = new Map()
+    const counts: AddCounts = { added: 0, known: 0 }
+    const settledIds = new Set<number>()
+    // The links of every page were judged for all sources that run now.
+    const epoch = Math.max(0, ...this.#active)
+    for (const { lease, settlement, links } of batch) {
+      if (this.#out.get(lease.urlId)?.lease === lease) {
+        this.#settleRow(lease, settlement, epoch, nowMs)
+        settledIds.add(lease.urlId)
+      }
+      const { added, known } = this.#addAll(links, hosts, true)
+      counts.added += added
+      counts.known += known
+    }
+    // `settled` tells how this transaction ended.
+    this.#doubt = null
+    for (const host of this.#schedule.hosts()) {
+      if (host.isDirty) this.#sql.saveDue.run(host.dueAtMs, host.id)
+    }
+    this.#suspects.save([...this.#out.keys()].filter((id) => !settledIds.has(id)))
+    return counts
+  }
+
+  settled(batch: readonly Settled[], committed: boolean): void {
+    if (!committed) return this.#reload()
+    for (const host of this.#schedule.hosts()) host.isDirty = false
+    const ids: number[] = []
+    for (const { lease } of batch) {
+      const out = this.#out.get(lease.urlId)
+      if (out?.lease !== lease) continue
+      ids.push(lease.urlId)
+      this.#out.delete(lease.urlId)
+      out.host.out--
+      if (!out.isReleased) this.#schedule.free(out.host, out.host.dueAtMs)
+      this.#schedule.dropIfDone(out.host)
+    }
+    this.#suspects.committed(ids)
+    for (const { row, sourceId, priority } of this.#wantedAgain.splice(0))
+      this.#hosts.queued(row, sourceId, priority)
+  }
+
+  nextDueAt(nowMs: number): number | null {
+    this.#trust()
+    if (this.#suspects.isTrying()) return null
+    const times = [this.#schedule.nextDueAt(nowMs), this.#nextSweepAt()]
+    for (const { suspect, host } of this.#activeSuspects()) {
+      if (host.dueAtMs <= nowMs && this.#out.size > 0) return null
+      if (!this.#out.has(suspect.urlId)) times.push(host.dueAtMs)
+    }
+    const known = times.filter((time) => time !== null)
+    return known.length === 0 ? null : Math.max(nowMs, Math.min(...known))
+  }
+
+  isFinished(sourceIds: readonly number[] = [...this.#active]): boolean {
+    this.#trust()
+    const { queued, retries } = this.#tallies.sum(sourceIds)
+    // What is out is queued until it is settled, and out until that is committed.
+    return queued === 0 && retries === 0 && this.#countOut(sourceIds) === 0
+  }
+
+  counts(sourceIds: readonly number[] = [...this.#active]): FrontierCounts {
+    this.#trust()
+    const { queued, retries, revisits, settled, aside } = this.#tallies.sum(sourceIds)
+    const out = this.#countOut(sourceIds)
+    return { queued: queued - out, waiting: retries + revisits, out, settled, aside }
+  }
+
+  close(): void {
+    this.#suspects.close()
+  }
+
+  #addAll(urls: readonly FoundUrl[], hosts: KnownHosts, isRemembered: boolean): AddCounts {
+    let added = 0
+    for (const found of urls) {
+      const key = `${found.sourceId} ${found.url}`
+      if (this.#recent.has(key)) continue
+      if (this.#addOne(found, hosts)) added++
+      if (isRemembered) this.#recent.add(key)
+    }
+    return { added, known: urls.length - added }
+  }
+
+  /** True where the URL is in the queue now because of this link. */
+  #addOne(found: FoundUrl, hosts: KnownHosts): boolean {
+    const { seen } = this.#options
+    const { origin, path } = splitUrl(found.url)
+    const host = this.#hosts.find(origin, hosts)
+    const mayBeKnown = seen?.mayHave(found.url) ?? true
+    if (!mayBeKnown) {
+      seen?.add(found.url)
+      if (this.#insert(found, host, path)) return true
+    }
+    const known = this.#sql.find.get(host.id, path)
+    if (known !== undefined) return this.#addKnown(found, host, known)
+    return this.#insert(found, host, path)
+  }
+
+  #insert({ sourceId, depth, priority = depth }: FoundUrl, host: HostRow, path: string): boolean {
+    const row = this.#sql.insert.run(host.id, path, sourceId, sourceId, priority, depth)
+    if (row.changes === 0) return false
+    this.#tallies.of(sourceId).queued++
+    this.#queued(Number(row.lastInsertRowid), host, sourceId, priority)
+    return true
+  }
+
+  /** A URL that is there already: in the queue of a source at rest, or judged before this source was there. */
+  #addKnown(found: FoundUrl, host: HostRow, known: KnownRow): boolean {
+    const { sourceId, depth, priority = depth } = found
+    if (known.sourceId === sourceId) return false
+    const isRetry = known.state === waitingState && known.outcome === 'failed'
+    const kind = kindOf(known.state, isRetry)
+    if (known.state === queuedState || known.state === asideState || isRetry) {
+      if (this.#active.has(known.sourceId) || !this.#active.has(sourceId)) return false
+      this.#sql.claim.run(sourceId, known.id)
+      this.#tallies.move(known.sourceId, kind, sourceId, kind)
+      this.#claimed(known, host, sourceId, priority)
+      return known.state === queuedState
+    }
+    if (known.epoch >= sourceId || this.#isServed(known.sourceId, sourceId)) return false
+    this.#sql.requeue.run(sourceId, sourceId, priority, depth, known.id)
+    this.#tallies.move(known.sourceId, kind, sourceId, 'queued')
+    this.#queued(known.id, host, sourceId, priority)
+    return true
+  }
+
+  /** What the new source would find behind this URL, the old one has found, or will. */
+  #isServed(oldSourceId: number, newSourceId: number): boolean {
+    if (!this.#options.covers(oldSourceId, newSourceId)) return false
+    return this.#active.has(oldSourceId) || this.#tallies.of(oldSourceId).queued === 0
+  }
+
+  #claimed(known: KnownRow, host: HostRow, sourceId: number, priority: number): void {
+    this.#sweepAtMs = undefined
+    this.#suspects.move(known.id, sourceId)
+    const out = this.#out.get(known.id)
+    if (out !== undefined) out.sourceId = sourceId
+    else if (known.state === queuedState) this.#queued(known.id, host, sourceId, priority)
+  }
+
+  #queued(urlId: number, row: HostRow, sourceId: number, priority: number): void {
+    this.#doubt = { urlId, sourceId }
+    if (!this.#active.has(sourceId)) return
+    // Settled in this batch and wanted again: it can be handed out only when it is no longer out.
+    if (this.#out.has(urlId)) this.#wantedAgain.push({ urlId, row, sourceId, priority })
+    else this.#hosts.queued(row, sourceId, priority)
+  }
+
+  #settleRow(lease: Lease, settlement: Settlement, epoch: number, nowMs: number): void {
+    const columns = columnsOf(lease, settlement)
+    const row = this.#sql.settle.get(
+      columns.state,
+      settlement.status,
+      settlement.kind,
+      columns.reason,
+      columns.nextAtMs,
+      columns.tries,
+      epoch,
+      columns.isAnswered ? Math.round(nowMs) : null,
+      columns.etag,
+      columns.modified,
+      lease.urlId,
+    )
+    // Settled before, in this transaction.
+    if (row === undefined) return
+    this.#tallies.move(row.sourceId, 'queued', row.sourceId, kindOf(columns.state, columns.isRetry))
+    if (columns.nextAtMs === null || !this.#active.has(row.sourceId)) return
+    if (this.#sweepAtMs === null) this.#sweepAtMs = columns.nextAtMs
+    else if (this.#sweepAtMs !== undefined)
+      this.#sweepAtMs = Math.min(this.#sweepAtMs, columns.nextAtMs)
+  }
+
+  #readQueue(host: Host, sourceId: number, limit: number): Candidate[] {
+    return this.#sql.readQueue
+      .all(sourceId, host.id, limit + host.out + this.#suspects.size)
+      .filter(({ id }) => !this.#out.has(id) && !this.#suspects.has(id))
+      .slice(0, limit)
+  }
+
+  /** Due retries and revisits, and what was put aside long enough, go back into the queue. */
+  #sweep(nowMs: number): void {
+    const atMs = this.#nextSweepAt()
+    if (atMs === null || atMs > nowMs) return
+    this.#sweepAtMs = undefined
+    this.#db.transaction(() => {
+      for (const sourceId of this.#active) {
+        for (const row of this.#sql.due.all(sourceId, Math.round(nowMs), sweepRows)) {
+          this.#sql.wake.run(row.id)
+          this.#tallies.move(sourceId, kindOf(row.state, row.isRetry === 1), sourceId, 'queued')
+          this.#queued(row.id, this.#hosts.row(row.hostId), sourceId, row.priority)
+        }
+      }
+    })
+  }
+
+  #nextSweepAt(): number | null {
+    if (this.#sweepAtMs !== undefined) return this.#sweepAtMs
+    const times = [...this.#active]
+      .map((id) => this.#sql.nextDue.value(id))
+      .filter((time) => time !== undefined)
+    this.#sweepAtMs = times.length === 0 ? null : Math.min(...times)
+    return this.#sweepAtMs
+  }
+
+  #activeSuspects(): { suspect: Suspect; host: Host }[] {
+    return [...this.#suspects.list()].flatMap((suspect) => {
+      if (!this.#active.has(suspect.sourceId)) return []
+      const host = this.#hosts.of(this.#hosts.row(suspect.hostId))
+      return host === undefined ? [] : [{ suspect, host }]
+    })
+  }
+
+  #dueSuspect(nowMs: number): { suspect: Suspect; host: Host } | null {
+    if (this.#suspects.size === 0) return null
+    return this.#activeSuspects().find(({ host }) => host.dueAtMs <= nowMs) ?? null
+  }
+
+  #takeAlone({ suspect, host }: { suspect: Suspect; host: Host }): Lease | null {
+    const candidate = this.#sql.readCandidate.get(suspect.urlId)
+    assert(candidate, `suspect ${suspect.urlId} is not in the queue`)
+    this.#suspects.tryAlone(suspect)
+    this.#schedule.occupy(host)
+    const lease = leaseOf(host.origin, suspect.sourceId, candidate, true)
+    this.#out.set(lease.urlId, { lease, host, sourceId: suspect.sourceId, isReleased: false })
+    return lease
+  }
+
+  #countOut(sourceIds: readonly number[]): number {
+    let n = 0
+    for (const { sourceId } of this.#out.values()) if (sourceIds.includes(sourceId)) n++
+    return n
+  }
+
+  /** Nobody says how the transaction of `add` ended: this looks. */
+  #trust(): void {
+    if (this.#doubt === null) return
+    const { urlId, sourceId } = this.#doubt
+    if (this.#sql.isQueued.get(urlId, sourceId) === undefined) this.#reload()
+    if (!this.#db.inTransaction) this.#doubt = null
+  }
+
+  /** After a rollback: what is in memory of the table is read anew. What is out stays out. */
+  #reload(): void {
+    this.#doubt = null
+    this.#wantedAgain = []
+    this.#sweepAtMs = undefined
+    this.#recent.clear()
+    this.#tallies.load(this.#sql.tally.iterate())
+    this.#schedule.clear()
+    for (const id of this.#active) this.#hosts.load(id)
+  }
+}
+
+const leaseOf = (
+  origin: string,
+  sourceId: number,
+  candidate: Candidate,
+  alone: boolean,
+): Lease => ({
+  urlId: candidate.id,
+  url: origin + candidate.path,
+  origin,
+  sourceId,
+  depth: candidate.depth,
+  tries: candidate.tries,
+  alone,
+  etag: candidate.etag,
+  modified: candidate.modified,
+})

@@ -1,0 +1,65 @@
+/** How many URLs of each source are in which state, in memory: asked for every second, and far too many rows to count then. */
+import type { TallyRow } from './frontier-rows.ts'
+import { asideState, queuedState, settledState, waitingState } from './frontier-rows.ts'
+
+export type Tally = {
+  /** What is out included. */
+  queued: number
+  retries: number
+  revisits: number
+  settled: number
+  aside: number
+}
+type Kind = keyof Tally
+
+export class Tallies {
+  readonly #bySource = new Map<number, Tally>()
+
+  /** Begins anew with the counted rows. */
+  load(rows: Iterable<TallyRow>): void {
+    this.#bySource.clear()
+    for (const { sourceId, state, isRetry, n } of rows)
+      this.of(sourceId)[kindOf(state, isRetry === 1)] += n
+  }
+
+  of(sourceId: number): Tally {
+    let tally = this.#bySource.get(sourceId)
+    if (tally === undefined) {
+      tally = { queued: 0, retries: 0, revisits: 0, settled: 0, aside: 0 }
+      this.#bySource.set(sourceId, tally)
+    }
+    return tally
+  }
+
+  sum(sourceIds: Iterable<number>): Tally {
+    const sum: Tally = { queued: 0, retries: 0, revisits: 0, settled: 0, aside: 0 }
+    for (const id of new Set(sourceIds)) {
+      const tally = this.#bySource.get(id)
+      if (tally === undefined) continue
+      for (const kind of kinds) sum[kind] += tally[kind]
+    }
+    return sum
+  }
+
+  move(fromSourceId: number, from: Kind, toSourceId: number, to: Kind): void {
+    this.of(fromSourceId)[from]--
+    this.of(toSourceId)[to]++
+  }
+}
+
+const kinds: readonly Kind[] = ['queued', 'retries', 'revisits', 'settled', 'aside']
+
+/** @param isRetry of a waiting row: its last visit failed */
+export function kindOf(state: number, isRetry: boolean): Kind {
+  switch (state) {
+    case queuedState:
+      return 'queued'
+    case waitingState:
+      return isRetry ? 'retries' : 'revisits'
+    case asideState:
+      return 'aside'
+    case settledState:
+    default:
+      return 'settled'
+  }
+}

@@ -1,0 +1,216 @@
+/** Documents as they are written: new, changed, unchanged, removed. Keeps docnos growing and exact copies at a living original. */
+import assert from 'node:assert'
+import type { Db } from '../lib/sqlite.ts'
+import type { Meta } from './meta.ts'
+import { keyOf, type DocumentExtra } from './read-documents.ts'
+
+export type DocumentInput = {
+  urlId: number
+  hostId: number
+  url: string
+  title: string
+  lang: string
+  type: string
+  /** Bytes on the wire. */
+  size: number
+  publishedAtMs: number | null
+  fetchedAtMs: number
+  /** URL id of the original where this is an exact copy: then it has no postings of its own. */
+  copyOf: number | null
+  /** Main text and rest of the page: UTF-8, deflateRaw. */
+  body: Uint8Array
+  rest: Uint8Array | null
+  extra: DocumentExtra
+  /** Whether the page differs from what is stored; left out, the store compares. */
+  changed?: boolean
+}
+
+/** A copy that became an original under a new docno: it is to be indexed. */
+export type Promoted = { urlId: number; docno: number }
+
+export type PutDocument = {
+  docno: number
+  /** False where the page is as it was: the docno is the old one. */
+  isNew: boolean
+  /** As stored: the copy of a copy is a copy of the original. */
+  copyOf: number | null
+  promoted: Promoted | null
+}
+
+/** All of it in the caller's transaction; all of it may run twice. */
+export type DocumentWrites = {
+  /** A changed page gets a new docno and leaves a tombstone; an unchanged one gets its time of fetching only. */
+  putDocument(input: DocumentInput): PutDocument
+  /** The page was asked for and is as it was. */
+  touchDocument(urlId: number, fetchedAtMs: number): void
+  /** @returns null where there was none */
+  removeDocument(urlId: number): { docno: number; promoted: Promoted | null } | null
+  /** Writes the high-water marks; `Store.transaction` calls it before the commit. */
+  saveMarks(): void
+}
+
+type DocRow = {
+  docno: number
+  title: string
+  lang: string
+  publishedAtMs: number | null
+  copyOf: number | null
+  body: Uint8Array
+  rest: Uint8Array | null
+  extra: string
+}
+
+export function createDocumentWrites(db: Db, meta: Meta): DocumentWrites {
+  const statements = prepareAll(db)
+  let lastDocno = highestDocno(db, meta)
+  let isChanged = false
+  const nextDocno = (): number => {
+    isChanged = true
+    return ++lastDocno
+  }
+
+  /** The oldest copy takes the place of an original that goes or changes; the other copies follow it. */
+  const promoteCopy = (originalId: number): Promoted | null => {
+    const copy = statements.oldestCopy.get(originalId)
+    if (copy === undefined) return null
+    const docno = nextDocno()
+    statements.moveDoc.run(docno, copy.docno)
+    statements.moveText.run(docno, copy.docno)
+    statements.followOriginal.run(copy.urlId, originalId)
+    return { urlId: copy.urlId, docno }
+  }
+
+  const drop = ({ docno, copyOf }: { docno: number; copyOf: number | null }): void => {
+    isChanged = true
+    statements.deleteDoc.run(docno)
+    statements.deleteText.run(docno)
+    // A copy has no postings, so there is nothing that readers must skip.
+    if (copyOf === null) statements.bury.run(docno)
+  }
+
+  const originalOf = (urlId: number, copyOf: number | null): number | null => {
+    if (copyOf === null || copyOf === urlId) return null
+    const original = statements.find.get(copyOf)
+    assert(original, `page ${urlId} would be a copy of ${copyOf}, which has no document`)
+    const first = original.copyOf ?? copyOf
+    return first === urlId ? null : first
+  }
+
+  return {
+    putDocument(input) {
+      const { urlId } = input
+      const old = statements.find.get(urlId)
+      const wished = originalOf(urlId, input.copyOf)
+      if (old !== undefined && !isDifferent(old, input, wished)) {
+        statements.touch.run(Math.round(input.fetchedAtMs), urlId)
+        if (wished !== old.copyOf) statements.setOriginal.run(wished, urlId)
+        return { docno: old.docno, isNew: false, copyOf: wished, promoted: null }
+      }
+      let promoted: Promoted | null = null
+      if (old !== undefined) {
+        const leavesCopies = wished !== null || !isEqual(old.body, input.body)
+        if (leavesCopies) promoted = promoteCopy(urlId)
+        drop(old)
+      }
+      // Asked again: where it was said to be a copy of its own copy, that one is the original now.
+      const copyOf = originalOf(urlId, input.copyOf)
+      const docno = nextDocno()
+      insertDocument(statements, docno, copyOf, input)
+      return { docno, isNew: true, copyOf, promoted }
+    },
+    touchDocument: (urlId, fetchedAtMs) =>
+      void statements.touch.run(Math.round(fetchedAtMs), urlId),
+    removeDocument(urlId) {
+      const old = statements.find.get(urlId)
+      if (old === undefined) return null
+      const promoted = promoteCopy(urlId)
+      drop(old)
+      return { docno: old.docno, promoted }
+    },
+    saveMarks() {
+      if (!isChanged) return
+      meta.set('docno', lastDocno)
+      meta.set('generation', Number(meta.get('generation') ?? 0) + 1)
+      isChanged = false
+    },
+  }
+}
+
+/** A docno is never given out twice, also when its document, its tombstone and its segment are gone. */
+function highestDocno(db: Db, meta: Meta): number {
+  const stored = db
+    .prepare<{ docno: number }>(
+      `SELECT max(coalesce((SELECT max(docno) FROM doc), 0), coalesce((SELECT max(docno) FROM tombstone), 0),
+         coalesce((SELECT max(maxdoc) FROM seg), 0)) AS docno`,
+    )
+    .value()
+  return Math.max(stored ?? 0, Number(meta.get('docno') ?? 0))
+}
+
+function isDifferent(old: DocRow, input: DocumentInput, copyOf: number | null): boolean {
+  if ((old.copyOf === null) !== (copyOf === null)) return true
+  if (input.changed !== undefined) return input.changed
+  return (
+    old.title !== input.title ||
+    old.lang !== input.lang ||
+    old.publishedAtMs !== rounded(input.publishedAtMs) ||
+    old.extra !== JSON.stringify(input.extra) ||
+    !isEqual(old.body, input.body) ||
+    !isEqual(old.rest ?? new Uint8Array(), input.rest ?? new Uint8Array())
+  )
+}
+
+const isEqual = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0
+const rounded = (ms: number | null): number | null => (ms === null ? null : Math.round(ms))
+
+type Statements = ReturnType<typeof prepareAll>
+
+function prepareAll(db: Db) {
+  return {
+    find: db.prepare<DocRow>(
+      `SELECT d.docno, d.title, d.lang, d.published_at AS publishedAtMs, d.copy_of AS copyOf, t.body, t.rest, t.extra
+       FROM doc d JOIN doc_text t ON t.docno = d.docno WHERE d.url_id=?`,
+    ),
+    insertDoc: db.prepare(
+      `INSERT INTO doc(docno, url_id, host, key, lang, type, title, size, published_at, fetched_at, changed_at, copy_of)
+       VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ),
+    insertText: db.prepare('INSERT INTO doc_text(docno, body, rest, extra) VALUES(?, ?, ?, ?)'),
+    touch: db.prepare('UPDATE doc SET fetched_at=? WHERE url_id=?'),
+    setOriginal: db.prepare('UPDATE doc SET copy_of=? WHERE url_id=?'),
+    deleteDoc: db.prepare('DELETE FROM doc WHERE docno=?'),
+    deleteText: db.prepare('DELETE FROM doc_text WHERE docno=?'),
+    bury: db.prepare('INSERT OR IGNORE INTO tombstone(docno) VALUES(?)'),
+    oldestCopy: db.prepare<{ docno: number; urlId: number }>(
+      'SELECT docno, url_id AS urlId FROM doc WHERE copy_of=? ORDER BY docno LIMIT 1',
+    ),
+    moveDoc: db.prepare('UPDATE doc SET docno=?, copy_of=NULL WHERE docno=?'),
+    moveText: db.prepare('UPDATE doc_text SET docno=? WHERE docno=?'),
+    followOriginal: db.prepare('UPDATE doc SET copy_of=? WHERE copy_of=?'),
+  }
+}
+
+function insertDocument(
+  statements: Statements,
+  docno: number,
+  copyOf: number | null,
+  input: DocumentInput,
+): void {
+  const fetchedAtMs = Math.round(input.fetchedAtMs)
+  statements.insertDoc.run(
+    docno,
+    input.urlId,
+    input.hostId,
+    keyOf(input.url),
+    input.lang,
+    input.type,
+    input.title,
+    input.size,
+    rounded(input.publishedAtMs),
+    fetchedAtMs,
+    fetchedAtMs,
+    copyOf,
+  )
+  const rest = input.rest === null || input.rest.byteLength === 0 ? null : input.rest
+  statements.insertText.run(docno, input.body, rest, JSON.stringify(input.extra))
+}

@@ -1,0 +1,44 @@
+/** Small facts that the program keeps about a data directory: the seed of its hashes, versions, generations, high-water marks. */
+import { randomBytes } from 'node:crypto'
+import type { Db } from '../lib/sqlite.ts'
+
+/** Every fact there is. Values are text; who writes a key says what it means. */
+export type MetaKey =
+  /** 32 bits, unsigned: makes the fingerprints of this directory unpredictable. Never changed. */
+  | 'seed'
+  /** Version of tokenizer and dictionary that the index was made with. */
+  | 'analyzer'
+  /** Counts the transactions that changed documents: answers of one generation are alike. */
+  | 'generation'
+  /** Highest docno ever given out. */
+  | 'docno'
+  /** Ties the filter of seen URLs to this database. */
+  | 'bloom_generation'
+  /** Counts the rebuilds of the index. */
+  | 'index_generation'
+
+export type Meta = {
+  get(key: MetaKey): string | null
+  set(key: MetaKey, value: string | number): void
+}
+
+/** Writes join the caller's transaction; over a read-only connection they throw. */
+export function createMeta(db: Db): Meta {
+  const read = db.prepare<{ v: string }>('SELECT v FROM meta WHERE k=?')
+  const write = db.prepare(
+    'INSERT INTO meta(k, v) VALUES(?, ?) ON CONFLICT DO UPDATE SET v=excluded.v',
+  )
+  return {
+    get: (key) => read.get(key)?.v ?? null,
+    set: (key, value) => void write.run(key, String(value)),
+  }
+}
+
+/** The seed of this directory, made once. */
+export function fingerprintSeedOf(db: Db, meta: Meta): number {
+  const known = meta.get('seed')
+  if (known !== null) return Number(known)
+  const seed = randomBytes(4).readUInt32LE()
+  db.transaction(() => meta.set('seed', seed))
+  return seed
+}

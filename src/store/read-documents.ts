@@ -1,0 +1,168 @@
+/** Documents as they are read: records for the API and the export, texts for the index. Every call is one short statement; writes nothing. */
+import { createHash } from 'node:crypto'
+import { inflateRawSync } from 'node:zlib'
+import type { Db } from '../lib/sqlite.ts'
+import type { DocumentRecord } from './records.ts'
+
+/** The JSON beside a text: what a page says of itself. */
+export type DocumentExtra = {
+  description: string
+  author: string
+  /** One a line. */
+  headings: string
+  keywords: readonly string[]
+  fields: Record<string, unknown>
+}
+
+/** A document as the analyzer takes it. */
+export type StoredText = {
+  docno: number
+  url: string
+  title: string
+  headings: string
+  text: string
+  rest: string
+}
+
+export type ExportPage = {
+  records: DocumentRecord[]
+  /** Where the next page goes on; null after the last. */
+  cursor: number | null
+}
+
+export type DocumentReads = {
+  /** @param id of the API, as `documentKey` makes it; anything else is not found */
+  documentRecord(id: string): DocumentRecord | null
+  documentByUrlId(urlId: number): DocumentRecord | null
+  documentByDocno(docno: number): DocumentRecord | null
+  /** Keyset pages by URL, each once even while it changes; members of groups and exact copies included. Begin with 0. */
+  exportAfter(cursor: number, limit: number): ExportPage
+  /** Keyset pages in docno order of all that has postings: exact copies have none of their own. */
+  documentsAfter(docno: number, limit: number): StoredText[]
+  textByDocno(docno: number): StoredText | null
+  /** The pages of one group, oldest document first; [] for a page without copies. At most `limit`. */
+  groupOf(urlId: number, limit: number): { id: string; url: string; isExact: boolean }[]
+}
+
+const keyBytes = 9
+/** A stored text is never larger: what cannot be is an error, not an exhausted memory. */
+const textBytesMax = 64 * 1_024 * 1_024
+
+/** The API id of a canonical URL: base64url of 9 bytes of its SHA-256. It survives changes of the page. */
+export const documentKey = (url: string): string => keyOf(url).toString('base64url')
+
+/** The same as the bytes that are stored. */
+export const keyOf = (url: string): Buffer =>
+  createHash('sha256').update(url).digest().subarray(0, keyBytes)
+
+export const inflate = (bytes: Uint8Array | null): string =>
+  bytes === null || bytes.byteLength === 0
+    ? ''
+    : inflateRawSync(bytes, { maxOutputLength: textBytesMax }).toString('utf8')
+
+type RecordRow = {
+  urlId: number
+  key: Uint8Array
+  url: string
+  title: string
+  lang: string
+  type: string
+  size: number
+  publishedAtMs: number | null
+  fetchedAtMs: number
+  changedAtMs: number
+  body: Uint8Array
+  extra: string
+  original: Uint8Array | null
+  grp: number | null
+}
+type TextRow = {
+  docno: number
+  url: string
+  title: string
+  body: Uint8Array
+  rest: Uint8Array | null
+  extra: string
+}
+
+const recordQuery = `
+  SELECT d.url_id AS urlId, d.key, h.origin || u.path AS url, d.title, d.lang, d.type, d.size, d.published_at AS publishedAtMs,
+    d.fetched_at AS fetchedAtMs, d.changed_at AS changedAtMs, t.body, t.extra, o.key AS original,
+    CASE WHEN EXISTS (SELECT 1 FROM fingerprint m WHERE m.grp = f.grp AND m.url_id <> f.url_id) THEN f.grp END AS grp
+  FROM doc d JOIN url u ON u.id = d.url_id JOIN host h ON h.id = u.host JOIN doc_text t ON t.docno = d.docno
+    LEFT JOIN doc o ON o.url_id = d.copy_of LEFT JOIN fingerprint f ON f.url_id = d.url_id`
+const textQuery = `
+  SELECT d.docno, h.origin || u.path AS url, d.title, t.body, t.rest, t.extra
+  FROM doc d JOIN url u ON u.id = d.url_id JOIN host h ON h.id = u.host JOIN doc_text t ON t.docno = d.docno`
+
+export function createDocumentReads(db: Db): DocumentReads {
+  const byKey = db.prepare<RecordRow>(`${recordQuery} WHERE d.key=?`)
+  const byUrlId = db.prepare<RecordRow>(`${recordQuery} WHERE d.url_id=?`)
+  const byDocno = db.prepare<RecordRow>(`${recordQuery} WHERE d.docno=?`)
+  const pageOfRecords = db.prepare<RecordRow>(
+    `${recordQuery} WHERE d.url_id > ? ORDER BY d.url_id LIMIT ?`,
+  )
+  const textOf = db.prepare<TextRow>(`${textQuery} WHERE d.docno=?`)
+  const pageOfTexts = db.prepare<TextRow>(
+    `${textQuery} WHERE d.docno > ? AND d.copy_of IS NULL ORDER BY d.docno LIMIT ?`,
+  )
+  const members = db.prepare<{ key: Uint8Array; url: string; copyOf: number | null }>(
+    `SELECT d.key, h.origin || u.path AS url, d.copy_of AS copyOf
+     FROM fingerprint f JOIN doc d ON d.url_id = f.url_id JOIN url u ON u.id = d.url_id JOIN host h ON h.id = u.host
+     WHERE f.grp = (SELECT grp FROM fingerprint WHERE url_id=?) ORDER BY d.docno LIMIT ?`,
+  )
+  return {
+    documentRecord: (id) => recordOf(byKey.get(Buffer.from(id, 'base64url'))),
+    documentByUrlId: (urlId) => recordOf(byUrlId.get(urlId)),
+    documentByDocno: (docno) => recordOf(byDocno.get(docno)),
+    exportAfter(cursor, limit) {
+      const rows = pageOfRecords.all(cursor, limit)
+      const last = rows.at(-1)
+      const isEnd = last === undefined || rows.length < limit
+      return { records: rows.map(toRecord), cursor: isEnd ? null : last.urlId }
+    },
+    documentsAfter: (docno, limit) => pageOfTexts.all(docno, limit).map(toText),
+    textByDocno(docno) {
+      const row = textOf.get(docno)
+      return row === undefined ? null : toText(row)
+    },
+    groupOf(urlId, limit) {
+      const rows = members.all(urlId, limit)
+      if (rows.length < 2) return []
+      return rows.map(({ key, url, copyOf }) => ({ id: idOf(key), url, isExact: copyOf !== null }))
+    },
+  }
+}
+
+const recordOf = (row: RecordRow | undefined): DocumentRecord | null =>
+  row === undefined ? null : toRecord(row)
+
+function toRecord(row: RecordRow): DocumentRecord {
+  const extra = JSON.parse(row.extra) as DocumentExtra
+  return {
+    id: idOf(row.key),
+    url: row.url,
+    title: row.title,
+    text: inflate(row.body),
+    lang: row.lang,
+    type: row.type,
+    fields: extra.fields,
+    description: extra.description,
+    author: extra.author,
+    keywords: extra.keywords,
+    published_at: row.publishedAtMs === null ? null : isoTime(row.publishedAtMs),
+    fetched_at: isoTime(row.fetchedAtMs),
+    changed_at: isoTime(row.changedAtMs),
+    size: row.size,
+    group: row.grp === null ? null : `g${row.grp}`,
+    duplicate_of: row.original === null ? null : idOf(row.original),
+  }
+}
+
+function toText({ docno, url, title, body, rest, extra }: TextRow): StoredText {
+  const { headings } = JSON.parse(extra) as DocumentExtra
+  return { docno, url, title, headings, text: inflate(body), rest: inflate(rest) }
+}
+
+const idOf = (key: Uint8Array): string => Buffer.from(key).toString('base64url')
+const isoTime = (ms: number): string => new Date(ms).toISOString()

@@ -1,0 +1,70 @@
+/** The engine's side of the store: the one writable connection, its transactions, and all tables but those of queue and index. */
+import { migrate, openDatabase, type Db, type OpenOptions } from '../lib/sqlite.ts'
+import { createDocumentWrites, type DocumentWrites } from './documents.ts'
+import { createHosts, type Hosts } from './hosts.ts'
+import { createJobTable, type JobTable } from './jobs.ts'
+import { createMeta, fingerprintSeedOf, type Meta } from './meta.ts'
+import { createDocumentReads, type DocumentReads } from './read-documents.ts'
+import type { StoreStats } from './records.ts'
+import { migrations } from './schema.ts'
+import { createStats } from './stats.ts'
+import { createUrls, type Urls } from './urls.ts'
+
+export type { JobRow, Source } from './jobs.ts'
+export type { DocumentInput, Promoted, PutDocument } from './documents.ts'
+
+export type Store = DocumentReads &
+  Omit<DocumentWrites, 'saveMarks'> &
+  Hosts &
+  JobTable &
+  Urls & {
+    readonly db: Db
+    readonly meta: Meta
+    /** 32 bits, unsigned; chosen at random when the directory was made. */
+    readonly fingerprintSeed: number
+    /** All or nothing. Everything of the store that writes is called inside one. */
+    transaction<R>(work: () => R): R
+    stats(): StoreStats
+    close(): void
+  }
+
+export type StoreOptions = Pick<OpenOptions, 'cacheKb' | 'synchronous'> & { now?: () => number }
+
+/**
+ * Opens a data file, makes it where it is missing and brings its tables up to date.
+ * @throws AppError as openDatabase, and schema_too_new
+ */
+export function openStore(file: string, { now = Date.now, ...options }: StoreOptions = {}): Store {
+  const db = openDatabase(file, options)
+  try {
+    migrate(db, migrations)
+    return assemble(db, now)
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+function assemble(db: Db, now: () => number): Store {
+  const meta = createMeta(db)
+  const hosts = createHosts(db)
+  const writes = createDocumentWrites(db, meta)
+  return {
+    ...createDocumentReads(db),
+    ...writes,
+    ...hosts,
+    ...createJobTable(db, now),
+    ...createUrls(db, hosts),
+    db,
+    meta,
+    fingerprintSeed: fingerprintSeedOf(db, meta),
+    transaction: (work) =>
+      db.transaction(() => {
+        const result = work()
+        writes.saveMarks()
+        return result
+      }),
+    stats: createStats(db, meta),
+    close: () => db.close(),
+  }
+}
