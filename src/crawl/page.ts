@@ -49,11 +49,10 @@ export type ParseJob = {
   seed: number
 }
 
-/** A field taken from the page by a selector. Exactly one of css and xpath. */
+/** A field taken from the page by a CSS selector: text, or the value of `attribute`; the first match, or with `many` all of them. */
 export type FieldRule = {
   name: string
-  css?: string
-  xpath?: string
+  css: string
   attribute?: string
   many?: boolean
 }

@@ -1,0 +1,184 @@
+/** The light tree of a page: blocks with lines of text as leaves, and the sums that the extraction reads. Knows no parser and no rule of content. */
+
+/** Text between two block borders or line breaks. Widths are in columns: an ideograph takes two. */
+export type Line = {
+  kids: null
+  text: string
+  width: number
+  /** Columns of it that stand inside links. */
+  linkedWidth: number
+  commas: number
+  block: Block
+  isDead: boolean
+}
+
+export type Block = {
+  kids: (Block | Line)[]
+  tag: string
+  parent: Block | null
+  depth: number
+  /** class and id; empty for book sections, whose ids are topics. */
+  names: string
+  role: string
+  itemprop: string
+  isHidden: boolean
+  /** The first h1 of the page. */
+  isFirstHeading: boolean
+  isDead: boolean
+  childBlocks: number
+  /** input elements directly inside. */
+  ownInputs: number
+  score: number
+  isScored: boolean
+  sums: Sums
+}
+
+/** Over the living part below a block. */
+export type Sums = {
+  width: number
+  linkedWidth: number
+  commas: number
+  inputs: number
+  paragraphs: number
+  items: number
+  /** Columns of headings. */
+  headingWidth: number
+  /** Columns in lines that are links, more or less whole. */
+  menuWidth: number
+}
+
+const noSums = (): Sums => ({
+  width: 0,
+  linkedWidth: 0,
+  commas: 0,
+  inputs: 0,
+  paragraphs: 0,
+  items: 0,
+  headingWidth: 0,
+  menuWidth: 0,
+})
+
+export const newBlock = (tag: string, parent: Block | null): Block => ({
+  kids: [],
+  tag,
+  parent,
+  depth: parent === null ? 0 : parent.depth + 1,
+  names: '',
+  role: '',
+  itemprop: '',
+  isHidden: false,
+  isFirstHeading: false,
+  isDead: false,
+  childBlocks: 0,
+  ownInputs: 0,
+  score: 0,
+  isScored: false,
+  sums: noSums(),
+})
+
+/** A leaf; `linkedWidth` as counted while its text came in. */
+export function newLine(text: string, linkedWidth: number, block: Block): Line {
+  const { width, commas } = measureText(text)
+  const linked = Math.min(width, linkedWidth)
+  return { kids: null, text, width, linkedWidth: linked, commas, block, isDead: false }
+}
+
+/** Columns and commas, of both scripts, in one walk. */
+export function measureText(text: string): { width: number; commas: number } {
+  let [width, commas] = [text.length, 0]
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code === 0x2c || code === 0x3b) commas++
+    else if (code >= 0x60c) {
+      if (code === 0xff0c || code === 0xff1b || (code <= 0x3002 && code >= 0x3001)) commas++
+      else if (code === 0x60c) commas++
+      else if (isWide(code)) width++
+    }
+  }
+  return { width, commas }
+}
+
+const isWide = (code: number): boolean =>
+  (code >= 0x3040 && code <= 0x30ff) ||
+  (code >= 0x3400 && code <= 0x9fff) ||
+  (code >= 0xac00 && code <= 0xd7af)
+
+export const isHeading = (tag: string): boolean => /^h[1-6]$/.test(tag)
+
+/** Fills `sums` of a block and all below from what lives. */
+export function measureBlock(block: Block): void {
+  const sums = noSums()
+  sums.inputs = block.ownInputs
+  for (const kid of block.kids) {
+    if (kid.isDead) continue
+    if (kid.kids === null) {
+      sums.width += kid.width
+      sums.linkedWidth += kid.linkedWidth
+      sums.commas += kid.commas
+      if (kid.linkedWidth > kid.width * 0.8) sums.menuWidth += kid.width
+    } else {
+      measureBlock(kid)
+      add(sums, kid)
+    }
+  }
+  block.sums = sums
+}
+
+function add(sums: Sums, { tag, sums: below }: Block): void {
+  sums.width += below.width
+  sums.linkedWidth += below.linkedWidth
+  sums.commas += below.commas
+  sums.inputs += below.inputs
+  sums.menuWidth += below.menuWidth
+  sums.paragraphs += below.paragraphs + (tag === 'p' ? 1 : 0)
+  sums.items += below.items + (tag === 'li' ? 1 : 0)
+  sums.headingWidth += isHeading(tag) ? below.width : below.headingWidth
+}
+
+/** The living lines below a block, in page order. */
+export function livingLines(block: Block, into: Line[] = []): Line[] {
+  for (const kid of block.kids) {
+    if (kid.isDead) continue
+    if (kid.kids === null) into.push(kid)
+    else livingLines(kid, into)
+  }
+  return into
+}
+
+/** Brings everything back to life and forgets all scores: the start of a new attempt. */
+export function revive(block: Block): void {
+  for (const kid of block.kids) {
+    kid.isDead = false
+    if (kid.kids === null) continue
+    kid.score = 0
+    kid.isScored = false
+    revive(kid)
+  }
+}
+
+export const linkDensity = ({ sums }: Block): number =>
+  sums.width === 0 ? 0 : sums.linkedWidth / sums.width
+
+/** A list of commands is a menu; prose with many links is not: only lines that are links count. */
+export const menuShare = ({ sums }: Block): number =>
+  sums.width === 0 ? 0 : sums.menuWidth / sums.width
+
+export const widthOf = (lines: readonly Line[]): number =>
+  lines.reduce((sum, line) => sum + line.width, 0)
+
+export const textOf = (lines: readonly Line[]): string => lines.map((line) => line.text).join('\n')
+
+/** For comparing titles: letters and digits only. */
+export const lettersOf = (text: string): string =>
+  text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim()
+
+/** Equal in letters, or a long beginning. */
+export function saysTheSame(text: string, whole: string): boolean {
+  const [a, b] = [lettersOf(text), lettersOf(whole)]
+  return a !== '' && (a === b || (a.length > 20 && b.startsWith(a)))
+}
+
+export const collapseBlanks = (text: string): string => text.replace(/\s+/g, ' ').trim()

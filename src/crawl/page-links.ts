@@ -1,0 +1,116 @@
+/** Where a page leads and what it asks of robots: links, base, canonical, refresh, meta robots and X-Robots-Tag. Decides no scope. */
+import { hostOf, normalizeUrl, splitUrl } from '../lib/url.ts'
+import type { PageTree } from './page-tree.ts'
+
+export type Directives = { noindex: boolean; nofollow: boolean; noarchive: boolean }
+
+/** Our product token, as robots.txt, meta and X-Robots-Tag may name us. */
+export const robotsName = 'findling'
+/** A refresh that waits longer than this, in seconds, is an update of the page and leads nowhere. */
+const refreshDelayMaxS = 60
+/** X-Robots-Tag and meta contents are read so far. */
+const directiveCharsMax = 4_000
+
+/** What relative links resolve against: the first base element, itself resolved against the page; only http and https count. */
+export const baseOf = (tree: PageTree, url: string): string =>
+  tree.base === null ? url : (normalizeUrl(tree.base.trim(), url) ?? url)
+
+/** The canonical URLs to follow, distinct, in page order, without the page itself; none where the page says nofollow. */
+export function linksOf(
+  tree: PageTree,
+  url: string,
+  linksMax: number,
+  nofollow: boolean,
+): string[] {
+  if (nofollow) return []
+  const base = baseOf(tree, url)
+  const found = new Set<string>()
+  for (const { href, isNofollow } of tree.links) {
+    if (isNofollow) continue
+    const link = normalizeUrl(href, base)
+    if (link !== null && link !== url) found.add(link)
+    if (found.size >= linksMax) break
+  }
+  return [...found]
+}
+
+/**
+ * rel=canonical where it is plausible: one address, absolute or from the root, http(s), and not the home page of the host
+ * for every page of it (the commonest mistake). null where absent, contradictory or the page itself. A claim, to be judged.
+ */
+export function canonicalOf(tree: PageTree, url: string): string | null {
+  const claims = new Set<string>()
+  for (const href of tree.canonicals) {
+    const isAbsolute = /^\s*(https?:)?\/\//i.test(href) || /^\s*\/(?!\/)/.test(href)
+    const claim = isAbsolute ? normalizeUrl(href.trim(), baseOf(tree, url)) : null
+    if (claim !== null) claims.add(claim)
+  }
+  const [canonical] = claims
+  if (canonical === undefined || claims.size > 1 || canonical === url) return null
+  const isHome = splitUrl(canonical).path === '/'
+  const isOfHome = /^\/(index|default|home)?(\.\w{2,5})?(\?|$)/i.test(splitUrl(url).path)
+  return isHome && !isOfHome && hostOf(canonical) === hostOf(url) ? null : canonical
+}
+
+/** Delay in seconds and target of `meta http-equiv=refresh`, by the HTML standard's grammar, fractions ignored; null where it names no address. */
+export function refreshOf(tree: PageTree, url: string): { delayS: number; url: string } | null {
+  const match = /^\s*(\d{0,9}(?:\.\d{0,9})?)\s*[;,\s]\s*(?:url\s*=\s*)?(["']?)(.*)$/is.exec(
+    tree.refresh ?? '',
+  )
+  if (match === null || match[1] === '' || match[1] === '.') return null
+  const [, delay = '', quote = '', rest = ''] = match
+  const end = quote === '' ? -1 : rest.indexOf(quote)
+  const address = (end < 0 ? rest : rest.slice(0, end)).trim()
+  const target = address === '' ? null : normalizeUrl(address, baseOf(tree, url))
+  return target === null ? null : { delayS: Number(delay), url: target }
+}
+
+/** The refresh that leads elsewhere soon; null for none, for a slow one, and for a page that only renews itself. */
+export function promptRefresh(tree: PageTree, url: string): string | null {
+  const refresh = refreshOf(tree, url)
+  if (refresh === null || refresh.delayS > refreshDelayMaxS || refresh.url === url) return null
+  return refresh.url
+}
+
+/** What meta robots, the meta that names us and X-Robots-Tag ask, the strictest of all. */
+export function directivesOf(tree: PageTree | null, robotsTag: string, nowMs: number): Directives {
+  const directives: Directives = { noindex: false, nofollow: false, noarchive: false }
+  const metas = tree === null ? [] : [...tree.robots, tree.metas.get(robotsName) ?? '']
+  for (const content of metas) apply(content, directives, nowMs)
+  apply(forUs(robotsTag.slice(0, directiveCharsMax)), directives, nowMs)
+  return directives
+}
+
+/** Directives with a colon of their own: not the name of a robot. */
+const valued = /^(unavailable_after|max-snippet|max-image-preview|max-video-preview)$/i
+
+/** The parts of X-Robots-Tag for everyone and for us: a name and a colon open the part of one robot. */
+function forUs(robotsTag: string): string {
+  let isOurs = true
+  const kept: string[] = []
+  for (const part of robotsTag.split(',')) {
+    const [, name, rest] = /^\s*([\w-]{1,40})\s*:(.*)$/s.exec(part) ?? []
+    if (name === undefined || valued.test(name)) {
+      if (isOurs) kept.push(part)
+      continue
+    }
+    isOurs = name === '*' || name.toLowerCase() === robotsName
+    if (isOurs && rest !== undefined) kept.push(rest)
+  }
+  return kept.join(',')
+}
+
+function apply(content: string, directives: Directives, nowMs: number): void {
+  const text = content.slice(0, directiveCharsMax).toLowerCase()
+  for (const word of text.split(/[\s,;]+/)) {
+    if (word === 'noindex' || word === 'none') directives.noindex = true
+    if (word === 'nofollow' || word === 'none') directives.nofollow = true
+    if (word === 'noarchive' || word === 'none') directives.noarchive = true
+  }
+  // The date itself may hold a comma: "Sun, 25 Aug 2030 15:00:00 GMT".
+  const after = /unavailable_after:\s*((?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,)?[^,]{6,40})/.exec(
+    text,
+  )
+  const untilMs = Date.parse(after?.[1]?.trim() ?? '')
+  if (untilMs < nowMs) directives.noindex = true
+}

@@ -1,0 +1,224 @@
+/** Main content, title, author and date: small pages of each kind, and a sample of labelled real ones. */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { gunzipSync } from 'node:zlib'
+import { extractContent } from '../../../src/crawl/extract.ts'
+import { dateIn } from '../../../src/crawl/page-date.ts'
+import { parsePageTree } from '../../../src/crawl/page-tree.ts'
+
+const url = 'http://h.example/news/story.html'
+const extract = (html: string, at = url) => extractContent(parsePageTree(html), at)
+
+const paragraphs = [
+  'The old harbour bridge was closed on Monday, after inspectors found cracks in two of its four pillars, the town council said.',
+  'Ferries will carry passengers across the river until repairs are finished, which may take until the spring, according to engineers.',
+  'Shop owners on both sides, who depend on visitors, asked for help, and a meeting has been called for Thursday evening in the hall.',
+  'The bridge was built ninety years ago, and was last repaired in the seventies, when steel plates were added below the roadway.',
+]
+const chinese = [
+  '市图书馆新馆昨天正式开放，第一天就有三千多名读者前来参观，馆内共有藏书八十万册，阅览座位一千二百个。',
+  '新馆共有五层，一层是儿童阅览室和展览厅，二层和三层是借阅区，四层设有自习室，五层则收藏了许多地方文献。',
+  '馆长表示，新馆每天早上九点开门，晚上九点闭馆，周末也照常开放，读者只要带上身份证，就可以免费办理借书证。',
+  '为了方便老年读者，新馆在一层设置了大字书架，配备了放大镜和老花镜，工作人员还会帮助老人查找需要的书籍和报纸。',
+  '不少市民说，新馆光线明亮，环境安静，孩子们在这里一坐就是半天，比在家里看电视好得多，以后周末会常常过来。',
+  '旧馆将在下个月开始改建，预计明年年底完工，改建以后会成为社区文化中心，继续为附近的居民提供借阅服务。',
+  '图书馆还计划每个月举办两次讲座，邀请本地作家和学者与读者见面，讲座全部免费，可以在网站上提前预约座位。',
+]
+const menu =
+  '<ul class="nav">' + '<li><a href="/x">Section of the site</a></li>'.repeat(12) + '</ul>'
+const article = (
+  body: string,
+) => `<html><head><title>Bridge closed after inspection - Harbour News</title>
+  <meta property="og:site_name" content="Harbour News"><meta property="og:type" content="article"></head><body>
+  <header><a href="/">Harbour News</a></header>${menu}<div class="story"><h1>Bridge closed after inspection</h1>
+  <p class="byline">By Ann Example, 6 May 2024</p>${body}</div>
+  <div class="related"><h3>Related stories</h3><a href="/1">Ferry timetable changes again</a> <a href="/2">Council votes on budget</a></div>
+  <footer>Copyright 2024 Harbour News. All rights reserved.</footer></body></html>`
+
+describe('extractContent', () => {
+  it('finds an article among menus, teasers and legal lines', () => {
+    const content = extract(article(paragraphs.map((text) => `<p>${text}</p>`).join('')))
+    assert.equal(content.text, paragraphs.join('\n'))
+    assert.equal(content.title, 'Bridge closed after inspection')
+    assert.equal(content.kind, 'level0')
+    assert.ok(content.confidence > 0.3, `${content.confidence}`)
+    assert.equal(new Date(content.publishedAtMs ?? 0).toISOString().slice(0, 10), '2024-05-06')
+    for (const part of [
+      'Section of the site',
+      'Ferry timetable',
+      'All rights reserved',
+      'By Ann Example',
+    ])
+      assert.ok(content.rest.includes(part) && !content.text.includes(part), part)
+  })
+
+  it('finds a Chinese article: its commas and its width count', () => {
+    const body = chinese.map((text) => `<p>${text}</p>`).join('')
+    const { text, title } =
+      extract(`<html><head><title>市图书馆新馆开放_本地新闻_港口网</title></head><body>
+      <div class="menu"><a href="/1">首页</a> <a href="/2">新闻</a> <a href="/3">体育</a></div><div id="content"><h1>市图书馆新馆开放</h1>
+      <p>来源：港口网 2024年5月6日</p>${body}</div><div class="hot">相关阅读<ul><li><a href="/4">港口大桥今起封闭维修</a></ul></div>
+      <div class="foot">版权所有 港口网</div></body></html>`)
+    assert.equal(text, chinese.join('\n'))
+    assert.equal(title, '市图书馆新馆开放')
+  })
+
+  it('keeps headings, lists, code and admonitions of documentation', () => {
+    const body = paragraphs
+      .map(
+        (text, i) =>
+          `<section id="menu${i}"><h2>Part ${i}</h2><p>${text}</p><pre>run --part ${i}</pre></section>`,
+      )
+      .join('')
+    const content = extract(
+      `<title>Manual</title>${menu}<div class="chapter">${body}<div class="sidebar"><p>${paragraphs[0]} Mind this.</p></div></div>`,
+    )
+    for (let i = 0; i < paragraphs.length; i++)
+      for (const part of [`Part ${i}`, `run --part ${i}`])
+        assert.ok(content.text.includes(part), part)
+    assert.ok(content.text.includes('Mind this.'))
+    assert.equal(content.headings, 'Part 0\nPart 1\nPart 2\nPart 3')
+    assert.ok(!content.text.includes('Section of the site'))
+  })
+
+  it('takes all of a short page, and says that it is not sure', () => {
+    const content = extract(
+      '<title>Opening hours</title><body><p>Mon-Fri 9-17</p><p>Sat 9-12</p></body>',
+    )
+    assert.equal(content.text, 'Mon-Fri 9-17\nSat 9-12')
+    assert.ok(content.confidence < 0.35)
+  })
+
+  it('offers the prose that it left out where it is not sure', () => {
+    const html = `<div class="content">${paragraphs[0]}</div><div class="comments"><p>${paragraphs[1]}</p></div>`
+    const { doubtful, text, rest } = extract(html)
+    assert.equal((text + doubtful).includes(paragraphs[1] as string), true)
+    assert.equal((text + rest).includes(paragraphs[1] as string), true)
+  })
+
+  it('takes the text of JSON-LD where the page shows next to nothing of it', () => {
+    const ld = JSON.stringify({
+      '@type': 'NewsArticle',
+      headline: 'H',
+      articleBody: `<p>${paragraphs.join('</p><p>')}</p>`,
+      author: [{ name: 'Ann' }, { name: 'Ben' }],
+      datePublished: '2024-05-06T07:08:09+02:00',
+    })
+    const content = extract(
+      `<title>H</title><script type="application/ld+json">${ld}</script><p>Loading</p>`,
+    )
+    assert.deepEqual(
+      [content.kind, content.text, content.author],
+      ['json-ld', paragraphs.join('\n'), 'Ann, Ben'],
+    )
+    assert.equal(content.publishedAtMs, Date.UTC(2024, 4, 6, 5, 8, 9))
+  })
+
+  const neverEmpty: [name: string, html: string, title: string, text: string][] = [
+    ['a title only', '<title>T</title>', 'T', 'T'],
+    ['a description only', '<meta name=description content=D>', url, 'D'],
+    ['a heading only', '<h1>H</h1>', 'H', 'H'],
+    ['nothing at all', '<div></div>', url, url],
+    ['only layout', '<nav>N</nav><footer>F</footer>', 'N', 'N\nF'],
+    ['only links', '<ul><li><a href=/1>one</a><li><a href=/2>two</a></ul>', 'one', 'one\ntwo'],
+  ]
+  for (const [name, html, title, text] of neverEmpty)
+    it(`is never empty: ${name}`, () => {
+      const content = extract(html)
+      assert.deepEqual([content.title, content.text], [title, text])
+    })
+
+  it('loses no line between text and rest', () => {
+    const html = article(
+      paragraphs.map((text) => `<p>${text}</p>`).join('') +
+        '<figure><figcaption>The bridge in May</figcaption></figure>',
+    )
+    const { text, rest } = extract(html)
+    for (const part of ['The bridge in May', 'Harbour News', 'Related stories', ...paragraphs])
+      assert.ok(`${text}\n${rest}`.includes(part), part)
+  })
+})
+
+describe('titles', () => {
+  const cases: [html: string, title: string][] = [
+    ['<title>Story | Site</title>', 'Story'],
+    ['<title>Site: Story of a long day</title>', 'Site: Story of a long day'],
+    ['<meta property="og:site_name" content="Site"><title>Site - A story</title>', 'A story'],
+    ['<title>Site - A story</title><h1>A story</h1>', 'A story'],
+    ['<title>Site</title><h1>Site</h1><h2>Story of the day</h2>', 'Site'],
+    ['<meta property="og:title" content="The og title"><title>Other</title>', 'The og title'],
+    ['<title>图书馆开放_新闻_港口网</title>', '图书馆开放'],
+    ['<h1>Only heading</h1>', 'Only heading'],
+  ]
+  for (const [html, title] of cases)
+    it(`${html} is "${title}"`, () => assert.equal(extract(html).title, title))
+})
+
+describe('dateIn', () => {
+  const cases: [text: string, iso: string | null][] = [
+    ['2024-05-06', '2024-05-06T00:00:00.000Z'],
+    ['2024-05-06T10:00:00Z', '2024-05-06T10:00:00.000Z'],
+    ['2024-05-06T10:00:00+08:00', '2024-05-06T02:00:00.000Z'],
+    ['2024-05-06 10:00', '2024-05-06T10:00:00.000Z'],
+    ['发布时间：2024年5月6日 10:00', '2024-05-06T00:00:00.000Z'],
+    ['Published May 6th, 2024 by Ann', '2024-05-06T00:00:00.000Z'],
+    ['6 May 2024', '2024-05-06T00:00:00.000Z'],
+    ['06.05.2024', '2024-05-06T00:00:00.000Z'],
+    ['2024-02-31', null],
+    ['2024-13-01', null],
+    ['1024-05-06', null],
+    ['12345/6/7', null],
+    ['no date', null],
+  ]
+  for (const [text, iso] of cases)
+    it(`${text} is ${iso}`, () => {
+      const ms = dateIn(text)
+      assert.equal(ms === null ? null : new Date(ms).toISOString(), iso)
+    })
+})
+
+const labelled = '../shared/extraction'
+const skip =
+  existsSync(labelled) || process.env['CI'] === 'true' ? false : 'the labelled pages are missing'
+
+describe('a sample of the labelled pages', { skip }, () => {
+  it('reaches F1 .94 within 12 CPU ms a page, parse included', () => {
+    const all = JSON.parse(readFileSync(`${labelled}/expected.json`, 'utf8')) as Record<
+      string,
+      { url: string }
+    >
+    const sample = Object.entries(all).filter((_, index) => index % 3 === 0)
+    const folder = mkdtempSync(join(tmpdir(), 'findling-extract-'))
+    const pages = sample.map(([id, { url: at }]) => ({
+      id,
+      at,
+      html: gunzipSync(readFileSync(`${labelled}/html/${id}.html.gz`)).toString(),
+    }))
+    for (const { html, at } of pages.slice(0, 10)) extract(html, at) // the compiler's time is not ours
+    const start = process.cpuUsage()
+    const extracted = pages.map(({ id, at, html }) =>
+      JSON.stringify({ id, text: extract(html, at).text }),
+    )
+    const { user, system } = process.cpuUsage(start)
+    try {
+      const [found, wanted] = [join(folder, 'found.jsonl'), join(folder, 'expected.json')]
+      writeFileSync(found, extracted.join('\n'))
+      writeFileSync(wanted, JSON.stringify(Object.fromEntries(sample)))
+      const printed = execFileSync(
+        process.execPath,
+        [`${labelled}/score.mjs`, found, '--expected', wanted],
+        { encoding: 'utf8' },
+      )
+      const { f1 } = JSON.parse(printed.trim().split('\n').at(-1) ?? '') as { f1: number }
+      assert.ok(f1 >= 0.94, `F1 ${f1}`)
+      const cpuMs = (user + system) / 1_000 / pages.length
+      assert.ok(cpuMs <= 12, `${cpuMs} ms a page`)
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+})
