@@ -14,7 +14,13 @@ export const isMoving = (job: JobStatus): boolean =>
   job.state === 'running' || job.state === 'waiting'
 
 export type CrawlFormValues = { url?: string; scope?: string; maxPages?: string }
-export type CrawlForm = { session: Session | null; values: CrawlFormValues; error?: AppError }
+export type CrawlForm = {
+  session: Session | null
+  values: CrawlFormValues
+  error?: AppError
+  /** Only what everyone has to say: the first page of an empty server. */
+  isShort?: boolean
+}
 
 const tokenField = (session: Session | null): Html =>
   session ? html`<input type="hidden" name="csrf" value="${session.csrf}" />` : html``
@@ -33,8 +39,24 @@ const keyField = (look: Look): Html =>
     <small id="key-help">${look.messages.keyHelp}</small>
   </p>`
 
+const maxPagesField = (look: Look, values: CrawlFormValues): Html =>
+  html` <p class="field">
+    <label for="max-pages">${look.messages.maxPages}</label>
+    <input
+      id="max-pages"
+      name="maxPages"
+      type="text"
+      inputmode="numeric"
+      pattern="[0-9]*"
+      maxlength="9"
+      value="${values.maxPages ?? ''}"
+      aria-describedby="max-pages-help"
+    />
+    <small id="max-pages-help">${look.messages.maxPagesHelp}</small>
+  </p>`
+
 /** Paste an address and start: the first page of an empty server, and a part of the administrator's. */
-export function crawlForm(look: Look, { session, values, error }: CrawlForm): Html {
+export function crawlForm(look: Look, { session, values, error, isShort }: CrawlForm): Html {
   const { messages } = look
   const chosen = scopesOffered.find((scope) => scope === values.scope) ?? 'path'
   const radios = scopesOffered.map(
@@ -71,21 +93,7 @@ export function crawlForm(look: Look, { session, values, error }: CrawlForm): Ht
       <legend>${messages.whatBelongs}</legend>
       ${radios}
     </fieldset>
-    <p class="field">
-      <label for="max-pages">${messages.maxPages}</label>
-      <input
-        id="max-pages"
-        name="maxPages"
-        type="text"
-        inputmode="numeric"
-        pattern="[0-9]*"
-        maxlength="9"
-        value="${values.maxPages ?? ''}"
-        aria-describedby="max-pages-help"
-      />
-      <small id="max-pages-help">${messages.maxPagesHelp}</small>
-    </p>
-    ${session ? '' : keyField(look)}
+    ${isShort ? '' : maxPagesField(look, values)} ${session ? '' : keyField(look)}
     <p><button class="button main" type="submit">${messages.start}</button></p>
   </form>`
 }

@@ -231,6 +231,20 @@ const jobStatus = record({
   seconds: { type: 'number', minimum: 0 },
 })
 
+export const exportPageMax = 500
+export const exportParameters: Schema = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    cursor: {
+      type: 'integer',
+      minimum: 0,
+      default: 0,
+      description: 'From the last page; 0 to begin.',
+    },
+    limit: { type: 'integer', minimum: 1, maximum: exportPageMax, default: 100 },
+  },
+}
 export const explainParameters: Schema = {
   type: 'object',
   additionalProperties: false,
@@ -278,6 +292,10 @@ export const answers = {
   Hit: hit,
   SuggestAnswer: suggestAnswer,
   Document: documentRecord,
+  ExportPage: record({
+    records: { type: 'array', items: documentRecord },
+    cursor: { type: ['integer', 'null'] },
+  }),
   Stats: stats,
   CrawlSpec: crawlSpec,
   Job: jobStatus,

@@ -6,6 +6,7 @@ import type {
   StoreStats,
   UrlStory,
 } from '../store/records.ts'
+import type { ExportPage } from '../store/read-documents.ts'
 import type { SearchAnswer, SearchRequest, SuggestAnswer } from '../search/answer.ts'
 
 export type {
@@ -34,6 +35,8 @@ export interface SearchPort {
   suggest(q: string, limit: number): Promise<SuggestAnswer>
   document(id: string): Promise<DocumentRecord | null>
   stats(): Promise<StoreStats>
+  /** All documents in keyset pages; begin with 0, end where the cursor is null. */
+  exportAfter(cursor: number, limit: number): Promise<ExportPage>
   isReady(): boolean
 }
 

@@ -30,7 +30,8 @@ function rendered(value: HtmlValue): string {
   if (typeof value === 'string') return escapeHtml(value)
   if (typeof value === 'number') return String(value)
   if (isList(value)) return value.map(rendered).join('')
-  return value.text
+  // What the types forbid may still arrive from JSON: only what `html` made is markup.
+  return secret in value ? value.text : ''
 }
 
 /** Every value is escaped, but for other `html`; lists are joined; null, undefined and false are nothing. Quote every attribute. */

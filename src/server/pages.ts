@@ -36,7 +36,7 @@ function welcomePage(look: Look, stats: StoreStats, session: Session | null): Ht
     ${stats.queued > 0 ? html`<p class="box note" role="status">${messages.crawling(look.number(stats.queued))}</p>` : ''}
     <div class="card">
       <p>${messages.welcomeText}</p>
-      ${crawlForm(look, { session, values: {} })}
+      ${crawlForm(look, { session, values: {}, isShort: true })}
     </div>`
   return frame(look, { title: 'Findling', main, q: null, kind: 'home' })
 }

@@ -20,7 +20,7 @@ const codeOfStatus: Readonly<Record<number, ErrorCode>> = {
   405: 'method_not_allowed',
   408: 'bad_input',
   413: 'payload_too_large',
-  414: 'query_too_long',
+  414: 'bad_input',
   415: 'unsupported_media_type',
   431: 'bad_input',
   503: 'overloaded',

@@ -6,6 +6,7 @@ import {
   crawlSpec,
   documentParameters,
   explainParameters,
+  exportParameters,
   searchParameters,
   suggestParameters,
 } from './api-schemas.ts'
@@ -164,7 +165,7 @@ function suggestRoutes({ search }: Ports): ApiRoute[] {
   ]
 }
 
-function adminRoutes({ crawl }: Ports, events: ProgressEvents): ApiRoute[] {
+function adminRoutes({ crawl, search }: Ports, events: ProgressEvents): ApiRoute[] {
   const admin = (summary: string, schema: Schema): Operation => ({
     summary,
     access: 'admin',
@@ -211,6 +212,19 @@ function adminRoutes({ crawl }: Ports, events: ProgressEvents): ApiRoute[] {
       async handle(call) {
         const { url } = readParameters(explainParameters, call.query)
         return json(await crawl.explain(String(url)))
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/v1/admin/export',
+      operation: {
+        ...admin('All documents in pages, copies included', answers.ExportPage),
+        parameters: exportParameters,
+      },
+      async handle(call) {
+        const { cursor, limit } = readParameters(exportParameters, call.query)
+        refuseWhileStarting(search)
+        return json(await search.exportAfter(Number(cursor), Number(limit)))
       },
     },
     {

@@ -19,12 +19,16 @@ import { asAppError, problemReply, titleOf } from './problem.ts'
 import type { PublicFiles } from './public-files.ts'
 import { apiRoutes } from './routes.ts'
 
-const requestTimeoutMs = 5000
-const headersTimeoutMs = 4000
-const checkingIntervalMs = 1000
-const keepAliveTimeoutMs = 5000
-/** A client that reads nothing for so long is dropped; event streams say something more often. */
-const idleTimeoutMs = 30_000
+/** How long a client may take. Fastify's own values hold slow ones for minutes. */
+export const timeouts = {
+  headersMs: 4000,
+  requestMs: 5000,
+  /** How often the two above are looked at. */
+  checkingMs: 1000,
+  keepAliveMs: 5000,
+  /** A client that reads nothing for so long is dropped; event streams say something more often. */
+  idleMs: 30_000,
+}
 const headerBytesMax = 8 * 1024
 const bodyBytesMax = 1024 * 1024
 const parameterCharactersMax = 200
@@ -47,6 +51,7 @@ export type ServerOptions = {
   /** Addresses or CIDRs of proxies whose X-Forwarded-For counts. */
   trustedProxies?: readonly string[]
   connectionsMax?: number
+  timeouts?: typeof timeouts
   /** Milliseconds of the wall clock. */
   now?: () => number
 }
@@ -169,14 +174,15 @@ function refuseClient(error: Error & { code?: string }, socket: import('node:net
 
 function createFastify(options: ServerOptions, onError: ReturnType<typeof createErrorAnswer>) {
   const base = options.basePath ?? ''
+  const { headersMs, requestMs, checkingMs, keepAliveMs, idleMs } = options.timeouts ?? timeouts
   return fastify({
     logger: false,
-    requestTimeout: requestTimeoutMs,
-    keepAliveTimeout: keepAliveTimeoutMs,
-    connectionTimeout: idleTimeoutMs,
+    requestTimeout: requestMs,
+    keepAliveTimeout: keepAliveMs,
+    connectionTimeout: idleMs,
     http: {
-      headersTimeout: headersTimeoutMs,
-      connectionsCheckingInterval: checkingIntervalMs,
+      headersTimeout: headersMs,
+      connectionsCheckingInterval: checkingMs,
       maxHeaderSize: headerBytesMax,
     },
     bodyLimit: bodyBytesMax,

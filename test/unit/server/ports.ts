@@ -85,15 +85,18 @@ export function createMemorySearch(documents: DocumentRecord[] = []): MemorySear
       const words = request.q.split(/\s+/).filter((word) => word !== '')
       const found = port.documents.filter((document) => {
         const whole = `${document.title} ${document.text} ${document.url}`.toLowerCase()
-        const isOurs = request.site.length === 0 || request.site.some((s) => document.url.includes(s))
+        const isOurs =
+          request.site.length === 0 || request.site.some((s) => document.url.includes(s))
         return isOurs && words.some((word) => whole.includes(word.toLowerCase()))
       })
       const heads = found.filter(({ duplicate_of }) => duplicate_of === null)
-      const hits = heads
-        .slice(request.offset, request.offset + request.limit)
-        .map((head) =>
-          hitOf(head, request, port.documents.filter(({ duplicate_of }) => duplicate_of === head.id)),
-        )
+      const hits = heads.slice(request.offset, request.offset + request.limit).map((head) =>
+        hitOf(
+          head,
+          request,
+          port.documents.filter(({ duplicate_of }) => duplicate_of === head.id),
+        ),
+      )
       const answer: SearchAnswer = {
         query: {
           text: request.q,
@@ -119,7 +122,8 @@ export function createMemorySearch(documents: DocumentRecord[] = []): MemorySear
         suggestions: fitting.slice(0, limit).map((text) => ({ text, type: 'title', count: 1 })),
       })
     },
-    document: (id) => Promise.resolve(port.documents.find((document) => document.id === id) ?? null),
+    document: (id) =>
+      Promise.resolve(port.documents.find((document) => document.id === id) ?? null),
     stats: () =>
       Promise.resolve({
         documents: port.documents.length,
@@ -134,6 +138,11 @@ export function createMemorySearch(documents: DocumentRecord[] = []): MemorySear
         generation: 1,
         database_bytes: 4096,
       }),
+    exportAfter(cursor, limit) {
+      const records = port.documents.slice(cursor, cursor + limit)
+      const end = cursor + records.length
+      return Promise.resolve({ records, cursor: end < port.documents.length ? end : null })
+    },
     isReady: () => true,
   }
   return port
@@ -217,9 +226,7 @@ export function createMemoryCrawl(): MemoryCrawl {
 }
 
 export const publicFilesFromDisk = () =>
-  createPublicFiles(
-    publicFileNames.map((name) => [name, readFileSync(`public/${name}`)] as const),
-  )
+  createPublicFiles(publicFileNames.map((name) => [name, readFileSync(`public/${name}`)] as const))
 
 export type Started = {
   url: string
