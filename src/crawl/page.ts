@@ -9,7 +9,7 @@ export type FetchOutcome =
       finalUrl: string
       /** Bytes as received, still content-encoded; its own ArrayBuffer, ready to be transferred. */
       body: ArrayBuffer
-      /** '' | 'gzip' | 'deflate' */
+      /** '' | 'gzip' | 'deflate', two layers joined by ', ': what `decodeBody` takes. */
       encoding: string
       contentType: string
       etag: string | null

@@ -67,7 +67,7 @@ export type EgressOptions = {
   extraPorts?: readonly string[]
   /** For tests; the system's resolver by default. */
   dnsLookup?: DnsLookup
-  /** Further certificate authorities (PEM) beside the built-in ones being replaced: for intranets and tests. */
+  /** Trusted instead of the built-in certificate authorities (PEM): for tests and intranets. */
   ca?: string
 }
 

@@ -10,7 +10,7 @@ import {
   type EgressRequest,
 } from '../../../src/lib/egress.ts'
 import { AppError } from '../../../src/lib/errors.ts'
-import { serve, serveRaw, type Web } from './web.ts'
+import { serve, serveRaw, type Web } from '../../web.ts'
 
 const request: EgressRequest = {
   headers: {},

@@ -25,10 +25,6 @@ export const serveRaw = (answer: (socket: Socket, request: string) => void): Pro
     ),
   )
 
-/** A whole HTTP/1.1 answer that closes the connection. */
-export const reply = (status: string, headers: string, body: string): string =>
-  `HTTP/1.1 ${status}\r\n${headers}${headers === '' ? '' : '\r\n'}connection: close\r\n\r\n${body}`
-
 function listen(server: Server): Promise<Web> {
   const sockets = new Set<Socket>()
   let connections = 0
