@@ -49,7 +49,13 @@ export const json = (value: unknown, status = 200, headers: Record<string, strin
 export const text = (type: string, value: string | Uint8Array): Reply => reply(type, value, 200, {})
 
 export const page = (value: Html, status = 200, headers: Record<string, string> = {}): Reply =>
-  reply('text/html; charset=utf-8', `<!doctype html>\n${value.text}`, status, headers)
+  // The indentation of the templates is a third of a page. Nothing here is preformatted.
+  reply(
+    'text/html; charset=utf-8',
+    `<!doctype html>\n${value.text.replace(/\n\s+/g, '\n').trim()}\n`,
+    status,
+    headers,
+  )
 
 /** After a form: the browser goes on with GET. A relative address keeps any prefix that a proxy put before ours. */
 export const seeOther = (location: string, headers: Record<string, string> = {}): Reply =>

@@ -117,7 +117,8 @@ export const english: Messages = {
   themes: { system: 'As the system', light: 'Light', dark: 'Dark' },
   language: 'Language',
   administration: 'Administration',
-  holdings: (pages, sites) => `${pages} pages from ${sites} sites`,
+  holdings: (pages, sites) =>
+    `${pages} ${pages === '1' ? 'page' : 'pages'} from ${sites} ${sites === '1' ? 'site' : 'sites'}`,
   newest: 'newest',
   crawling: (queued) => `A crawl is under way, ${queued} addresses are waiting.`,
   keysTitle: 'Keys',
@@ -130,7 +131,8 @@ export const english: Messages = {
   ],
   close: 'Close',
   resultsFor: (q) => `Results for “${q}”`,
-  about: (total, isMore) => `${isMore ? 'More than ' : ''}${total} pages`,
+  about: (total, isMore) =>
+    `${isMore ? 'More than ' : ''}${total} ${total === '1' ? 'page' : 'pages'}`,
   took: (ms) => `${ms} ms`,
   sort: 'Order',
   relevance: 'Relevance',

@@ -165,18 +165,23 @@ function suggestRoutes({ search }: Ports): ApiRoute[] {
   ]
 }
 
-function adminRoutes({ crawl, search }: Ports, events: ProgressEvents): ApiRoute[] {
-  const admin = (summary: string, schema: Schema): Operation => ({
-    summary,
-    access: 'admin',
-    answer: jsonOf(schema),
-  })
+const admin = (summary: string, schema: Schema): Operation => ({
+  summary,
+  access: 'admin',
+  answer: jsonOf(schema),
+})
+
+function jobChangeRoutes({ crawl }: Ports): ApiRoute[] {
   const change = (verb: 'pause' | 'resume' | 'stop'): ApiRoute => ({
     method: 'POST',
     path: `/api/v1/admin/jobs/:id/${verb}`,
     operation: admin(`${verb.charAt(0).toUpperCase()}${verb.slice(1)} a job`, answers.Job),
     handle: async (call) => json(await crawl[verb](await jobNumber(crawl, call.params['id']))),
   })
+  return [change('pause'), change('resume'), change('stop')]
+}
+
+function adminRoutes({ crawl, search }: Ports, events: ProgressEvents): ApiRoute[] {
   return [
     {
       method: 'POST',
@@ -199,9 +204,6 @@ function adminRoutes({ crawl, search }: Ports, events: ProgressEvents): ApiRoute
       operation: admin('One job', answers.Job),
       handle: async (call) => json(await crawl.job(await jobNumber(crawl, call.params['id']))),
     },
-    change('pause'),
-    change('resume'),
-    change('stop'),
     {
       method: 'GET',
       path: '/api/v1/admin/explain',
@@ -294,6 +296,7 @@ export function apiRoutes(ports: Ports, events: ProgressEvents): ApiRoute[] {
     ...searchRoutes(ports),
     ...suggestRoutes(ports),
     ...adminRoutes(ports, events),
+    ...jobChangeRoutes(ports),
     ...stateRoutes(ports),
   ]
   const document = JSON.stringify(openApiDocument(routes, ports.version))

@@ -1,7 +1,7 @@
 /** The API over a real socket: answers keep their schemas, every parameter its limits, every error its code. */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { AppError } from '../../../src/lib/errors.ts'
 import { answers } from '../../../src/server/api-schemas.ts'
 import { checkValue } from '../../../src/server/json-schema.ts'

@@ -12,7 +12,7 @@ function createWorld() {
     return () => timers.delete(run)
   })
   const fire = (delayMs: number): void => {
-    for (const [run, after] of [...timers]) {
+    for (const [run, after] of Array.from(timers)) {
       if (after === delayMs && timers.delete(run)) run()
     }
   }

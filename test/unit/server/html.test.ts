@@ -1,7 +1,7 @@
 /** That no text of a stranger becomes markup. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { escapeHtml, html, marked, webHref } from '../../../src/server/html.ts'
 
 describe('html', () => {

@@ -213,7 +213,7 @@ describe('Forms', () => {
   it('of other sites are refused, also with the right cookie', async () => {
     const { cookie, csrf } = await signIn(server.url)
     const fields = { csrf, url: 'https://a.example/' }
-    const before = server.crawl.specs.length
+    const started = server.crawl.specs.length
     for (const headers of [
       { cookie, 'sec-fetch-site': 'cross-site' },
       { cookie, 'sec-fetch-site': 'same-site' },
@@ -225,7 +225,7 @@ describe('Forms', () => {
       assert.equal(await form('/admin/logout', fields, headers), 403)
       assert.equal(await form('/admin/login', { key }, headers), 403)
     }
-    assert.equal(server.crawl.specs.length, before)
+    assert.equal(server.crawl.specs.length, started)
   })
   it('need the token of the session', async () => {
     const { cookie, csrf } = await signIn(server.url)
@@ -328,11 +328,11 @@ describe('Events', () => {
   })
   it('are forgotten when the listener goes', async () => {
     const headers = { authorization: `Bearer ${key}` }
-    const before = server.crawl.listeners.size
+    const others = server.crawl.listeners.size
     await new Promise<void>((resolve) => {
       const asked = request(`${server.url}/api/v1/admin/events`, { headers }, (response) => {
         response.once('data', () => {
-          assert.equal(server.crawl.listeners.size, before + 1)
+          assert.equal(server.crawl.listeners.size, others + 1)
           asked.destroy()
           resolve()
         })
@@ -341,6 +341,6 @@ describe('Events', () => {
       asked.on('error', () => undefined)
       asked.end()
     })
-    while (server.crawl.listeners.size > before) await new Promise(setImmediate)
+    while (server.crawl.listeners.size > others) await new Promise(setImmediate)
   })
 })
