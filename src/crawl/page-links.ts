@@ -1,5 +1,6 @@
 /** Where a page leads and what it asks of robots: links, base, canonical, refresh, meta robots and X-Robots-Tag. Decides no scope. */
 import { hostOf, normalizeUrl, splitUrl } from '../lib/url.ts'
+import { copyOf } from './kept-text.ts'
 import type { PageTree } from './page-tree.ts'
 
 export type Directives = { noindex: boolean; nofollow: boolean; noarchive: boolean }
@@ -31,7 +32,7 @@ export function linksOf(
     if (link !== null && link !== url) found.add(link)
     if (found.size >= linksMax) break
   }
-  return [...found]
+  return [...found].map(copyOf)
 }
 
 /**
@@ -49,7 +50,7 @@ export function canonicalOf(tree: PageTree, url: string): string | null {
   if (canonical === undefined || claims.size > 1 || canonical === url) return null
   const isHome = splitUrl(canonical).path === '/'
   const isOfHome = /^\/(index|default|home)?(\.\w{2,5})?(\?|$)/i.test(splitUrl(url).path)
-  return isHome && !isOfHome && hostOf(canonical) === hostOf(url) ? null : canonical
+  return isHome && !isOfHome && hostOf(canonical) === hostOf(url) ? null : copyOf(canonical)
 }
 
 /** Delay in seconds and target of `meta http-equiv=refresh`, by the HTML standard's grammar, fractions ignored; null where it names no address. */
@@ -62,7 +63,7 @@ export function refreshOf(tree: PageTree, url: string): { delayS: number; url: s
   const end = quote === '' ? -1 : rest.indexOf(quote)
   const address = (end < 0 ? rest : rest.slice(0, end)).trim()
   const target = address === '' ? null : normalizeUrl(address, baseOf(tree, url))
-  return target === null ? null : { delayS: Number(delay), url: target }
+  return target === null ? null : { delayS: Number(delay), url: copyOf(target) }
 }
 
 /** The refresh that leads elsewhere soon; null for none, for a slow one, and for a page that only renews itself. */

@@ -4,6 +4,7 @@
  */
 import { DOMParser } from 'linkedom'
 import { normalizeUrl } from '../lib/url.ts'
+import { copyOf } from './kept-text.ts'
 import type { FieldRule, FieldValue } from './page.ts'
 import { type PageTree, parsePageTree, treeLimits } from './page-tree.ts'
 
@@ -188,6 +189,3 @@ function countPairs(root: Element): { siblingPairs: number; descendantPairs: num
   walk(root, 1)
   return { siblingPairs, descendantPairs }
 }
-
-/** A slice would keep the whole page in memory. */
-const copyOf = (text: string): string => Buffer.from(text).toString()

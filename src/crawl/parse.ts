@@ -1,0 +1,158 @@
+/** From the body of a response to the analysed page, in the parser thread: charset, one pass, main content, terms, fingerprint. Reads and writes nothing. */
+import { deflateRawSync } from 'node:zlib'
+import { decodeBody } from '../lib/decode.ts'
+import { fingerprint } from '../text/fingerprint.ts'
+import type { Keywords } from '../text/keywords.ts'
+import { detectLanguage } from '../text/language.ts'
+import type { Analyzer } from '../text/tokenize.ts'
+import { type DecodedText, decodeText } from './charset.ts'
+import { type Content, extractContent } from './extract.ts'
+import { copyOf, shownLine } from './kept-text.ts'
+import type { FieldValue, ParsedPage, ParseJob, ParseOutcome } from './page.ts'
+import { canonicalOf, directivesOf, linksOf, promptRefresh } from './page-links.ts'
+import { parsePageTree, treeLimits } from './page-tree.ts'
+import { plainContent } from './plain-text.ts'
+import { isPage, mediaType, sniff } from './sniff.ts'
+
+export type ParserOptions = {
+  analyzer: Pick<Analyzer, 'document'>
+  keywords: Pick<Keywords, 'keywords'>
+  /** A body that decodes to more is refused. */
+  decodedBytesMax: number
+  /** Links kept of a page. */
+  linksMax?: number
+  /** Wall clock, ms: for pages that are to be forgotten after a date. */
+  now?: () => number
+}
+
+/** `parse` takes one page. It never rejects: what a page does to it is a value. */
+export type Parser = { parse(job: ParseJob): Promise<ParseOutcome> }
+
+const keywordsMax = 10
+/** Of deflate's nine: past this one the time doubles for a few per cent. */
+const deflateLevel = 5
+
+export function createParser(options: ParserOptions): Parser {
+  return {
+    async parse(job) {
+      try {
+        return await parsePage(job, options)
+      } catch (error) {
+        return { kind: 'failed', reason: error instanceof Error ? error.message : String(error) }
+      }
+    },
+  }
+}
+
+async function parsePage(job: ParseJob, options: ParserOptions): Promise<ParseOutcome> {
+  const body = decodeBody(job.body, job.encoding, options.decodedBytesMax)
+  if (body.kind === 'refused') return body
+  if (!isPage(job.contentType, body.bytes)) return { kind: 'refused', reason: 'type' }
+  const decoded = decodeText(body.bytes, job.contentType)
+  if (decoded.text.trim() === '') return { kind: 'refused', reason: 'empty' }
+  const read = isPlain(job.contentType, body.bytes) ? readPlain : readHtml
+  return { kind: 'page', page: await read(job, decoded, options) }
+}
+
+/** Plain text by its label; where the label says nothing, by its bytes. */
+function isPlain(contentType: string, bytes: Uint8Array): boolean {
+  const type = mediaType(contentType)
+  return type === 'text/plain' || (!type.endsWith('html') && sniff(bytes) === 'text')
+}
+
+async function readHtml(
+  job: ParseJob,
+  { text: html, charset }: DecodedText,
+  options: ParserOptions,
+): Promise<ParsedPage> {
+  const { url, rules, robotsTag } = job
+  const { linksMax = treeLimits.linksMax, now = Date.now } = options
+  const tree = parsePageTree(html, { ...treeLimits, linksMax })
+  const directives = directivesOf(tree, robotsTag, now())
+  const content = extractContent(tree, url)
+  return {
+    ...(await analyse(content, tree.lang, job, options)),
+    fields: rules.length === 0 ? {} : await fieldsOf(html, job, tree.shape),
+    links: linksOf(tree, url, linksMax, directives.nofollow),
+    canonical: canonicalOf(tree, url),
+    refresh: directives.nofollow ? null : promptRefresh(tree, url),
+    noindex: directives.noindex,
+    noarchive: directives.noarchive,
+    charset,
+  }
+}
+
+async function readPlain(
+  job: ParseJob,
+  { text, charset }: DecodedText,
+  options: ParserOptions,
+): Promise<ParsedPage> {
+  const { now = Date.now } = options
+  const { noindex, noarchive } = directivesOf(null, job.robotsTag, now())
+  return {
+    ...(await analyse(plainContent(text, job.url), '', job, options)),
+    fields: {},
+    links: [],
+    canonical: null,
+    refresh: null,
+    noindex,
+    noarchive,
+    charset,
+  }
+}
+
+/** Loaded for the first page with rules: a crawl without them never pays for a DOM. */
+async function fieldsOf(
+  html: string,
+  { url, rules }: ParseJob,
+  shape: { depth: number; elements: number },
+): Promise<Record<string, FieldValue>> {
+  const { extractFields } = await import('./rules.ts')
+  return extractFields(html, url, rules, shape).fields
+}
+
+type Analysed = Omit<
+  ParsedPage,
+  'fields' | 'links' | 'canonical' | 'refresh' | 'noindex' | 'noarchive' | 'charset'
+>
+
+/** What text, of whatever kind, is stored and found by. Where the extraction is unsure, prose of the rest counts as content. */
+async function analyse(
+  content: Content,
+  declaredLang: string,
+  { url, seed }: ParseJob,
+  { analyzer, keywords }: ParserOptions,
+): Promise<Analysed> {
+  const { text, rest, doubtful, confidence, publishedAtMs } = content
+  const title = shownLine(content.title)
+  const headings = copyOf(content.headings)
+  const lang = detectLanguage(`${title}\n${text}`, declaredLang)
+  const { terms, quants, length } = analyzer.document({
+    title,
+    headings,
+    text: doubtful === '' ? text : `${text}\n${doubtful}`,
+    rest,
+    url,
+  })
+  return {
+    title,
+    description: shownLine(content.description),
+    lang,
+    headings,
+    author: shownLine(content.author),
+    publishedAtMs,
+    keywords: (await keywords.keywords(text, title, lang, keywordsMax)).map(copyOf),
+    text: deflated(text),
+    textChars: text.length,
+    rest: rest === '' ? new Uint8Array() : deflated(rest),
+    confidence,
+    terms,
+    quants,
+    length,
+    fingerprint: fingerprint(text, seed),
+  }
+}
+
+/** A copy in a buffer of its own: zlib's result may lie in a shared pool, which must not be transferred. */
+const deflated = (text: string): Uint8Array<ArrayBuffer> =>
+  new Uint8Array(deflateRawSync(text, { level: deflateLevel }))
