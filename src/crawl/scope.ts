@@ -74,7 +74,8 @@ export const scopeKey = ({ scope, prefixes, depth }: ScopeSpec): string =>
 
 function canonical(text: string): string {
   const url = normalizeUrl(text)
-  if (url === null) throw new AppError('invalid_parameter', `not an http or https URL: ${text.slice(0, 200)}`)
+  if (url === null)
+    throw new AppError('invalid_parameter', `not an http or https URL: ${text.slice(0, 200)}`)
   return url
 }
 
