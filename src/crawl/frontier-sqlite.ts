@@ -110,9 +110,8 @@ export class SqliteFrontier implements Frontier {
     const pick = this.#schedule.pick(nowMs)
     if (pick === null) return null
     const lease = leaseOf(pick.host.origin, pick.sourceId, pick.candidate, false)
-    this.#out.set(lease.urlId, { ...pick, lease, isReleased: false })
     this.#suspects.taken(lease.urlId)
-    return lease
+    return this.#goesOut(lease, pick.host)
   }
 
   release(lease: Lease, nowMs: number, delayMs: number, pauseMs = 0): void {
@@ -201,7 +200,8 @@ export class SqliteFrontier implements Frontier {
       const key = `${found.sourceId} ${found.url}`
       if (this.#recent.has(key)) continue
       if (this.#addOne(found, hosts)) added++
-      if (isRemembered) this.#recent.add(key)
+      // What a source at rest has found is judged anew with each link: the answer changes when the page is visited.
+      if (isRemembered && this.#active.has(found.sourceId)) this.#recent.add(key)
     }
     return { added, known: urls.length - added }
   }
@@ -340,13 +340,16 @@ export class SqliteFrontier implements Frontier {
     return this.#activeSuspects().find(({ host }) => host.dueAtMs <= nowMs) ?? null
   }
 
-  #takeAlone({ suspect, host }: { suspect: Suspect; host: Host }): Lease | null {
+  #takeAlone({ suspect, host }: { suspect: Suspect; host: Host }): Lease {
     const candidate = this.#sql.readCandidate.get(suspect.urlId)
     assert(candidate, `suspect ${suspect.urlId} is not in the queue`)
     this.#suspects.tryAlone(suspect)
+    return this.#goesOut(leaseOf(host.origin, suspect.sourceId, candidate, true), host)
+  }
+
+  #goesOut(lease: Lease, host: Host): Lease {
+    this.#out.set(lease.urlId, { lease, host, sourceId: lease.sourceId, isReleased: false })
     this.#schedule.occupy(host)
-    const lease = leaseOf(host.origin, suspect.sourceId, candidate, true)
-    this.#out.set(lease.urlId, { lease, host, sourceId: suspect.sourceId, isReleased: false })
     return lease
   }
 

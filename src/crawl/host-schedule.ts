@@ -131,7 +131,7 @@ export class HostSchedule {
     this.#ready.clear()
   }
 
-  /** The best candidate of the hosts that are free and due; it is taken off its queue, its host occupied. */
+  /** The best candidate of the hosts that are free and due, taken off its queue. The caller notes it as out and occupies the host. */
   pick(nowMs: number): Pick | null {
     this.#promote(nowMs)
     for (;;) {
@@ -148,15 +148,15 @@ export class HostSchedule {
         continue
       }
       queue.buffer.pop()
-      this.occupy(host)
-      this.#wait(host)
       return { host, sourceId: queue.sourceId, candidate }
     }
   }
 
+  /** A lease goes out; while there is room for another request the host stays in line. */
   occupy(host: Host): void {
     host.busy++
     host.out++
+    this.#wait(host)
   }
 
   /** The response is in. */
