@@ -78,10 +78,7 @@ export class DocumentCounter {
     if (kind === 'word') return this.#countWord()
     if (kind === 'han') this.#dictionary.cut(this.#run, this.#countHan)
     else eachPairWord(this.#run, this.#countPairWord)
-    if (kind === 'han' && this.#countHanPairs()) return
-    eachSecondTerm(this.#run, kind, (a, b) =>
-      this.#countText(BIGRAM_PREFIX + this.#run.slice(a, b)),
-    )
+    if (kind !== 'han' || !this.#countPlainHan()) eachSecondTerm(this.#run, kind, this.#countSecond)
   }
 
   #countWord(): void {
@@ -104,13 +101,10 @@ export class DocumentCounter {
     this.#length += this.#weight
   }
 
-  /** The quick way for `eachSecondTerm`; false where the run has characters outside of the usual blocks. */
-  #countHanPairs(): boolean {
+  /** What `eachSecondTerm` gives, the quick way; false where the run has characters outside of the usual blocks. */
+  #countPlainHan(): boolean {
     const run = this.#run
-    for (let i = 0; i < run.length; i += 1) {
-      const unit = run.charCodeAt(i)
-      if (unit < HAN_FIRST || unit > HAN_LAST) return false
-    }
+    for (let i = 0; i < run.length; i += 1) if (!isPlainHan(run, i)) return false
     let previous = -1
     for (let i = 0; i < run.length; i += 1) {
       const unit = run.charCodeAt(i) - HAN_FIRST
@@ -121,6 +115,17 @@ export class DocumentCounter {
       previous = unit
     }
     return true
+  }
+
+  /** Plain characters are counted by key here too: each term has one counter. */
+  readonly #countSecond = (start: number, end: number, isPair: boolean): void => {
+    const isPlain = end - start === (isPair ? 2 : 1) && isPlainHan(this.#run, start)
+    if (!isPlain || !isPlainHan(this.#run, end - 1)) {
+      return this.#countText(BIGRAM_PREFIX + this.#run.slice(start, end))
+    }
+    const first = this.#run.charCodeAt(start) - HAN_FIRST
+    const second = isPair ? this.#run.charCodeAt(start + 1) - HAN_FIRST : SINGLE
+    this.#hanPairs.add((first << 15) | second, this.#weight, this.#isFull())
   }
 
   #countText(text: string): void {
@@ -154,6 +159,11 @@ export class DocumentCounter {
     })
     return { terms, quants, length: this.#length / 10 }
   }
+}
+
+function isPlainHan(run: string, i: number): boolean {
+  const unit = run.charCodeAt(i)
+  return unit >= HAN_FIRST && unit <= HAN_LAST
 }
 
 /** Codes of the frequencies 0..15.9 in tenths; nearly all terms of a page are below. */

@@ -15,6 +15,11 @@ const LEAD_SHARE = 0.35
 /** A sentence that ends in the last part of the window ends the snippet. */
 const FULL_SHARE = 0.75
 const ELLIPSIS = '…'
+/** A longer word is cut. */
+const WORD_UNITS_MAX = 64
+
+const LETTER = /[\p{L}\p{N}\p{M}]/u
+const MARK = /\p{M}/u
 
 const BLANKS = /[\s\u0085]+/gu
 /** Control characters, and those that turn the direction of what follows. */
@@ -170,7 +175,7 @@ function chooseWindow(
   const least = Math.max(full, Math.min(stretch ? stretch[1] : 0, end))
   const sentence = lastSentenceBorder(text.slice(least, end))
   if (sentence >= 0) return [from, least + sentence]
-  return [from, wordBorder(text, end, least)]
+  return [from, wordBorder(text, end, Math.max(from, Math.min(stretch ? stretch[1] : 0, end)))]
 }
 
 function chooseStart(text: string, width: Uint32Array, [a, b]: TextRange, columns: number): number {
@@ -182,9 +187,10 @@ function chooseStart(text: string, width: Uint32Array, [a, b]: TextRange, column
   if (earliest === 0) return 0
   const sentence = lastSentenceBorder(text.slice(earliest, a))
   if (sentence >= 0) return skipBlank(text, earliest + sentence)
-  const blank = text.indexOf(' ', earliest)
-  if (blank >= 0 && blank < a) return blank + 1
-  return isLow(text, earliest) ? earliest - 1 : earliest
+  let at = isLow(text, earliest) ? earliest - 1 : earliest
+  while (at < a && isJoined(text, at)) at += 1
+  while (at < a && !LETTER.test(text[at] as string)) at += 1 // no comma first
+  return at
 }
 
 /** Right behind the last sentence that ends in `text`; -1 where none does. */
@@ -203,11 +209,19 @@ function endsSentence(text: string, at: number): boolean {
 const skipBlank = (text: string, at: number): number =>
   text[at] === ' ' || text[at] === '\n' ? at + 1 : at
 
-/** The last place at or before `end`, and not before `least`, that cuts no word of an alphabet and no character. */
+/** `end`, or the beginning of the word of an alphabet or of the character that it would cut; never before `least`. */
 function wordBorder(text: string, end: number, least: number): number {
-  const blank = text.lastIndexOf(' ', end)
-  if (blank >= least && blank > 0) return blank
-  return isLow(text, end) ? end - 1 : end
+  let at = end
+  while (at > least && end - at < WORD_UNITS_MAX && isJoined(text, at)) at -= 1
+  const border = isJoined(text, at) ? end : at
+  return isLow(text, border) ? border - 1 : border
+}
+
+/** Whether the units before and at `at` belong together. */
+function isJoined(text: string, at: number): boolean {
+  const [before = ' ', after = ' '] = [text[at - 1], text[at]]
+  if (MARK.test(after)) return true
+  return LETTER.test(before) && LETTER.test(after) && !WIDE.test(before) && !WIDE.test(after)
 }
 
 /** The last unit that begins at or before `column`. */

@@ -11,6 +11,8 @@ const SHORT_WORDS = 40
 const SHARE_MIN = 0.08
 /** The best language has to be ahead of the next one by this factor, else the declared one decides. */
 const LEAD_MIN = 1.15
+/** Japanese has kana in every sentence; Chinese quotes a name now and then. */
+const KANA_SHARE_MIN = 0.1
 /** One ideograph says as much as so many letters of an alphabet. */
 const IDEOGRAPH_LETTERS = 3
 
@@ -108,7 +110,7 @@ export function detectLanguage(text: string, declared = ''): string {
   switch (script) {
     case 'han':
     case 'kana':
-      if (kanaShare > 0.05 || (claim === 'ja' && kanaShare > 0)) return 'ja'
+      if (kanaShare > KANA_SHARE_MIN || (claim === 'ja' && kanaShare > 0)) return 'ja'
       return claim === 'ja' && sample.length < 60 ? 'ja' : 'zh'
     case 'hangul':
       return 'ko'

@@ -5,7 +5,7 @@ import { textTables } from './tables.ts'
 /** Folded text with, for each of its UTF-16 units, the offset in the source of the character it came from; one more at the end = source length. */
 export type FoldedText = { text: string; offsets: Uint32Array }
 
-/** Longest character with its marks that is folded as one: Unicode's stream-safe limit, so that a million marks stay linear. */
+/** Longest character with its marks that is folded as one: Unicode's stream-safe limit, so that a million marks stay linear; further marks are dropped. */
 const CLUSTER_UNITS_MAX = 32
 /** Clusters of letter and marks that are remembered: Indic and pointed texts repeat a few hundred. */
 const CLUSTERS_MAX = 2048
@@ -20,10 +20,11 @@ const CONTINUES = 3
 
 const PLAIN_ASCII = /^[\t\n\r\x20-\x7e]*$/
 const IGNORED = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu
+const MARK = /\p{M}/u
 const CONTINUING = /[\p{M}\u1160-\u11ff\uff9e\uff9f\uffa0-\uffdc]/u
-/** Marks that readers leave out when they type: accents of Latin and Greek, Arabic and Hebrew vowel points. */
+/** Marks that readers leave out when they type: accents of Latin and Greek, anything on Han, Arabic and Hebrew vowel points. */
 const MARKS =
-  /(?<=[\p{Script=Latin}\p{Script=Greek}]\p{Mn}*)\p{Mn}|[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u0652\u0670]/gu
+  /(?<=[\p{Script=Latin}\p{Script=Greek}\p{Script=Han}]\p{Mn}*)\p{Mn}|[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u064b-\u0652\u0670]/gu
 
 /** Letters that no normalisation form takes apart, in the spelling people type without them. */
 const SPELLED: Readonly<Record<string, string>> = {
@@ -59,6 +60,13 @@ const SPELLED: Readonly<Record<string, string>> = {
   ٱ: 'ا',
   ـ: '',
   '’': "'",
+}
+
+/** Control characters that stay, or part words. */
+const BLANKS: Readonly<Record<string, string>> = {
+  '\t': '\t',
+  '\n': '\n',
+  '\r': '\r',
   '\v': ' ',
   '\f': ' ',
   '\u0085': ' ',
@@ -126,11 +134,12 @@ function fold(text: string, folding: Folding, keepsOffsets: boolean): string {
       i += 1
       continue
     }
-    if (folded === DROPPED) {
+    const isFar = folded === CONTINUES && i - baseSource >= CLUSTER_UNITS_MAX
+    if (folded === DROPPED || (isFar && MARK.test(firstOf(text[i] as string)))) {
       i += 1
       continue
     }
-    if (folded === COMPLEX || i - baseSource >= CLUSTER_UNITS_MAX) {
+    if (folded === COMPLEX || isFar) {
       baseSource = i
       baseSize = size
     }
@@ -153,11 +162,14 @@ function fold(text: string, folding: Folding, keepsOffsets: boolean): string {
 function lookAt(unit: number, folding: Folding): number {
   if (unit >= 0xd800 && unit <= 0xdfff) return COMPLEX
   const char = String.fromCharCode(unit)
-  if (CONTINUING.test(char)) return CONTINUES
+  if (CONTINUING.test(char) || MARK.test(firstOf(char))) return CONTINUES
   const folded = foldCluster(char, folding)
   if (folded.length === 0) return DROPPED
   return folded.length === 1 ? folded.charCodeAt(0) : COMPLEX
 }
+
+/** Some letters (Lao AM) are a mark and a letter in NFKC. */
+const firstOf = (char: string): string => char.normalize('NFKC').charAt(0)
 
 function continues(unit: number, folding: Folding): boolean {
   const folded = (folding.units[unit] ||= lookAt(unit, folding))
@@ -171,16 +183,18 @@ const isPair = (text: string, i: number): boolean =>
 function foldCluster(source: string, folding: Folding): string {
   const known = folding.clusters.get(source)
   if (known !== undefined) return known
-  let text = source.toWellFormed().normalize('NFKC')
+  let text = dropIgnored(source).toWellFormed().normalize('NFKC')
   if (!folding.keepsCase) text = text.toLowerCase()
   text = text.normalize('NFD').replace(MARKS, '').normalize('NFC')
   let folded = ''
   for (const char of text) folded += SPELLED[char] ?? foldHan(char)
-  folded = folded.replace(IGNORED, (char) => (/[\t\n\r]/.test(char) ? char : ''))
+  folded = dropIgnored(folded) // NFKC makes fillers of half-width ones
   if (folding.clusters.size >= CLUSTERS_MAX) folding.clusters.clear()
   folding.clusters.set(source, folded)
   return folded
 }
+
+const dropIgnored = (text: string): string => text.replace(IGNORED, (char) => BLANKS[char] ?? '')
 
 function foldHan(char: string): string {
   const unit = char.charCodeAt(0)

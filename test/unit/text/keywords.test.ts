@@ -1,0 +1,92 @@
+/** Keywords, and that the two stemmers of the wink family agree. */
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { gunzipSync } from 'node:zlib'
+import model from 'wink-eng-lite-web-model'
+import winkNLP, { type ItsFunction } from 'wink-nlp'
+import { createKeywords } from '../../../src/text/keywords.ts'
+import { createAnalyzer } from '../../../src/text/tokenize.ts'
+import { loadTestTables } from '../../text-tables.ts'
+
+const dictionary = loadTestTables()
+const analyzer = createAnalyzer(dictionary)
+const maker = createKeywords(dictionary, analyzer)
+const keywords: typeof maker.keywords = (...page) => maker.keywords(...page)
+
+describe('keywords', () => {
+  it('gives nouns of English as lemmas, phrases that come back first', async () => {
+    const text =
+      'The search engine reads pages. A search engine that is small runs on small machines. ' +
+      'Its crawlers fetch pages politely, and the crawlers wait.'
+    const found = await keywords(text, 'A small search engine', 'en', 4)
+    assert.equal(found[0], 'search engine')
+    assert(found.includes('page') && found.includes('crawler'), found.join())
+    assert(!found.includes('engine') && !found.includes('politely') && !found.includes('small'))
+    assert.equal(found.length, 4)
+  })
+
+  it('gives telling words of Chinese as the page spells them', async () => {
+    const text = '臺灣的茶園在山上。茶園裡的茶農每天採茶，茶農說今年的茶葉很好。我們在茶園喝茶。'
+    const found = await keywords(text, '臺灣茶園', 'zh', 3)
+    assert(found.includes('茶園') && found.includes('臺灣'), found.join())
+    assert(!found.includes('我們'))
+  })
+
+  it('gives words of other languages that come back', async () => {
+    const text =
+      'Der Garten ist groß. Im Garten stehen Bäume, und die Bäume sind alt. Ein Haus steht auch dort.'
+    const found = await keywords(text, '', 'de', 5)
+    assert.deepEqual(found.filter((word) => ['Garten', 'Bäume'].includes(word)).sort(), [
+      'Bäume',
+      'Garten',
+    ])
+    assert(!found.includes('Haus'))
+  })
+
+  for (const language of ['en', 'zh', 'de', 'und']) {
+    it(`gives none for an empty page in ${language}`, async () => {
+      assert.deepEqual(await keywords('', '', language, 5), [])
+    })
+  }
+
+  it('reads no more than its share of a huge page', async () => {
+    const before = process.cpuUsage().user
+    await keywords('endless words of a page '.repeat(50_000), '', 'en', 5)
+    await keywords('没有尽头的页面文字'.repeat(50_000), '', 'zh', 5)
+    assert(process.cpuUsage().user - before < 1_500_000)
+  })
+})
+
+const data = join(import.meta.dirname, '../../../../shared/eval/cranfield/docs.jsonl.gz')
+describe('stems', () => {
+  const nlp = winkNLP(model, [])
+  const its = nlp.its as unknown as Readonly<Record<'stem', ItsFunction<string>>>
+  const winkStem = (word: string) => nlp.readDoc(word).tokens().out(its.stem).join('')
+  const ours = (word: string) =>
+    analyzer
+      .tokens(word)
+      .map(({ term }) => term)
+      .join('')
+
+  it('are those of wink-nlp for common endings', () => {
+    const words =
+      'running flies happily nationalization generously skies dying ponies relational hopefulness controlling agreed singly'
+    for (const word of words.split(' ')) assert.equal(ours(word), winkStem(word))
+  })
+
+  const skip = !existsSync(data) && process.env.CI !== 'true' && 'no ../shared/eval'
+  it('are those of wink-nlp over the vocabulary of a corpus', { skip }, () => {
+    const text = gunzipSync(readFileSync(data)).toString().toLowerCase()
+    const vocabulary = [...new Set(text.match(/\b[a-z]{2,}\b/g))]
+    assert(vocabulary.length > 5000)
+    /* wink-nlp takes "cannot" for two words: only words that it leaves whole are compared. */
+    const whole = vocabulary.filter((word) => nlp.readDoc(word).tokens().length() === 1)
+    assert(whole.length > vocabulary.length * 0.99)
+    assert.deepEqual(
+      whole.filter((word) => ours(word) !== winkStem(word)),
+      [],
+    )
+  })
+})
