@@ -45,6 +45,7 @@ export type Sums = {
   headingWidth: number
   /** Columns in lines that are links, more or less whole. */
   menuWidth: number
+  holdsCode: boolean
 }
 
 const noSums = (): Sums => ({
@@ -56,6 +57,7 @@ const noSums = (): Sums => ({
   items: 0,
   headingWidth: 0,
   menuWidth: 0,
+  holdsCode: false,
 })
 
 export const newBlock = (tag: string, parent: Block | null): Block => ({
@@ -107,6 +109,12 @@ export const isHeading = (tag: string): boolean => /^h[1-6]$/.test(tag)
 
 /** Fills `sums` of a block and all below from what lives. */
 export function measureBlock(block: Block): void {
+  for (const kid of block.kids) if (kid.kids !== null && !kid.isDead) measureBlock(kid)
+  sumUp(block)
+}
+
+/** Fills `sums` of a block whose living kids have theirs. */
+export function sumUp(block: Block): void {
   const sums = noSums()
   sums.inputs = block.ownInputs
   for (const kid of block.kids) {
@@ -116,10 +124,7 @@ export function measureBlock(block: Block): void {
       sums.linkedWidth += kid.linkedWidth
       sums.commas += kid.commas
       if (kid.linkedWidth > kid.width * 0.8) sums.menuWidth += kid.width
-    } else {
-      measureBlock(kid)
-      add(sums, kid)
-    }
+    } else add(sums, kid)
   }
   block.sums = sums
 }
@@ -132,6 +137,7 @@ function add(sums: Sums, { tag, sums: below }: Block): void {
   sums.menuWidth += below.menuWidth
   sums.paragraphs += below.paragraphs + (tag === 'p' ? 1 : 0)
   sums.items += below.items + (tag === 'li' ? 1 : 0)
+  sums.holdsCode ||= below.holdsCode || tag === 'pre'
   sums.headingWidth += isHeading(tag) ? below.width : below.headingWidth
 }
 
@@ -175,10 +181,10 @@ export const lettersOf = (text: string): string =>
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
 
-/** Equal in letters, or a long beginning. */
-export function saysTheSame(text: string, whole: string): boolean {
-  const [a, b] = [lettersOf(text), lettersOf(whole)]
-  return a !== '' && (a === b || (a.length > 20 && b.startsWith(a)))
+/** Equal in letters to `letters` (of a whole title), or a long beginning of them. */
+export function saysTheSame(text: string, letters: string): boolean {
+  const own = lettersOf(text)
+  return own !== '' && (own === letters || (own.length > 20 && letters.startsWith(own)))
 }
 
 export const collapseBlanks = (text: string): string => text.replace(/\s+/g, ' ').trim()

@@ -2,6 +2,7 @@
 import {
   type Block,
   isHeading,
+  lettersOf,
   type Line,
   linkDensity,
   livingLines,
@@ -95,12 +96,13 @@ const claimsArticle = (tree: PageTree, { types }: ArticleFacts): boolean =>
 
 /** Less and less strict, until there is enough. */
 function bestAttempt(tree: PageTree, isArticle: boolean): Attempt {
+  const titleLetters = lettersOf(tree.title)
   let best: Attempt = { lines: [], width: 0, kind: 'all', margin: 0 }
   for (const strictness of [0, 1, 2, 3] satisfies Strictness[]) {
     const found = findContent(tree.root, strictness, isArticle)
     if (found !== null) {
       const total = found.parts.reduce((sum, part) => sum + part.sums.width, 0)
-      for (const part of found.parts) sweep(part, strictness, tree.title, total)
+      for (const part of found.parts) sweep(part, strictness, titleLetters, total)
       const lines = polish(found.parts.flatMap((part) => livingLines(part)))
       const width = widthOf(lines)
       if (width > best.width * (strictness > 0 ? gainMin : 1))
@@ -131,8 +133,9 @@ function restInstead(tree: PageTree, attempt: Attempt, share: number): Attempt {
     pruneLayout(root, 0)
     lines = livingLines(root)
   }
+  const titleLetters = lettersOf(tree.title)
   const isTitle = (line: Line): boolean =>
-    line.block.tag === 'h1' && saysTheSame(line.text, tree.title)
+    line.block.tag === 'h1' && saysTheSame(line.text, titleLetters)
   lines = lines.filter((line) => !isTitle(line))
   const width = widthOf(lines)
   return width > attempt.width * restMode.gainMin

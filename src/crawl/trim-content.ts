@@ -6,9 +6,9 @@ import {
   type Line,
   linkDensity,
   livingLines,
-  measureBlock,
   menuShare,
   saysTheSame,
+  sumUp,
   widthOf,
 } from './blocks.ts'
 import type { Strictness } from './find-content.ts'
@@ -26,17 +26,22 @@ const menuTag = /^(div|ul|ol|table|section|dl|header|tr|p)$/
 /** Below this the lines are no article and the filters for articles stay off. */
 const prose = { widthMin: 600, shareMin: 0.75 }
 
-/** Kills the boxes inside `block` that are not content. `total`: columns of the whole content. */
-export function sweep(block: Block, strictness: Strictness, title: string, total: number): void {
+/** Kills the boxes inside `block` that are not content. `titleLetters`: letters of the page's title; `total`: columns of the whole content. */
+export function sweep(
+  block: Block,
+  strictness: Strictness,
+  titleLetters: string,
+  total: number,
+): void {
   for (const kid of block.kids) {
     if (kid.kids === null || kid.isDead) continue
     if (isForeign(kid, strictness, total)) {
       kid.isDead = true
       continue
     }
-    sweep(kid, strictness, title, total)
-    measureBlock(kid)
-    if (isHeading(kid.tag)) kid.isDead = isSpareHeading(kid, strictness, title)
+    sweep(kid, strictness, titleLetters, total)
+    sumUp(kid)
+    if (isHeading(kid.tag)) kid.isDead = isSpareHeading(kid, strictness, titleLetters)
     else if (strictness < 3 && conditionalTag.test(kid.tag))
       kid.isDead = failsConditions(kid, strictness)
   }
@@ -60,14 +65,14 @@ function isForeign(block: Block, strictness: Strictness, total: number): boolean
 }
 
 /** The title is a field of its own. */
-const isSpareHeading = (block: Block, strictness: Strictness, title: string): boolean =>
+const isSpareHeading = (block: Block, strictness: Strictness, titleLetters: string): boolean =>
   block.isFirstHeading ||
   (strictness < 2 && nameWeight(block) < 0) ||
   saysTheSame(
     livingLines(block)
       .map((line) => line.text)
       .join(' '),
-    title,
+    titleLetters,
   )
 
 /** Readability's conditions on boxes, with the share of menu lines where it takes the density of links. */
@@ -75,7 +80,7 @@ function failsConditions(block: Block, strictness: Strictness): boolean {
   const { tag, sums } = block
   const weight = strictness < 2 ? nameWeight(block) : 0
   if (weight < 0 && !isSoftProse(block)) return true
-  if (sums.commas >= 10 || hasCode(block)) return false
+  if (sums.commas >= 10 || sums.holdsCode) return false
   const menu = menuShare(block)
   if (menu > 0.5 || sums.inputs > Math.floor(sums.paragraphs / 3)) return true
   if (tag === 'ul' || tag === 'ol') return false
@@ -83,9 +88,6 @@ function failsConditions(block: Block, strictness: Strictness): boolean {
   if (sums.width < 25 && sums.headingWidth < sums.width * 0.9 && menu > 0) return true
   return weight < 25 && menu > 0.2
 }
-
-const hasCode = (block: Block): boolean =>
-  block.tag === 'pre' || block.kids.some((kid) => kid.kids !== null && !kid.isDead && hasCode(kid))
 
 /** Kills the boxes that are mostly lines of links. */
 export function dropMenus(block: Block): void {
@@ -103,13 +105,14 @@ export function polish(lines: readonly Line[]): Line[] {
   const isProse = unlinked >= prose.widthMin && unlinked >= total * prose.shareMin
   if (!isProse) return lines.filter((line) => line.block.tag === 'pre' || !isInterfaceLine(line))
   const areLinksRare = lines.filter(isLinkLine).length < Math.max(4, lines.length * 0.2)
+  const proseLeft = proseFrom(lines)
   const kept: Line[] = []
   let start = 0
   for (let i = 0; i < lines.length; i++) {
     const line = lines[i] as Line
     const isCode = line.block.tag === 'pre'
     if (!isCode && isTailLine(line)) {
-      if (start > total * 0.5 && proseAfter(lines, i) < total * 0.06) break
+      if (start > total * 0.5 && (proseLeft[i + 1] ?? 0) < total * 0.06) break
       const end = endOfLinks(lines, i + 1)
       if (end > i + 1) {
         start += widthOf(lines.slice(i, end))
@@ -146,10 +149,15 @@ function isSpareLink(lines: readonly Line[], i: number, areLinksRare: boolean): 
   return areLinksRare && isParagraph && !isInRun && !/^https?:/.test(text)
 }
 
-const proseAfter = (lines: readonly Line[], i: number): number =>
-  widthOf(
-    lines.slice(i + 1).filter((line) => line.width > 40 && line.linkedWidth < line.width * 0.3),
-  )
+/** Columns of prose from each line to the end. */
+function proseFrom(lines: readonly Line[]): Float64Array {
+  const left = new Float64Array(lines.length + 1)
+  for (let i = lines.length - 1; i >= 0; i--) {
+    const { width, linkedWidth } = lines[i] as Line
+    left[i] = (left[i + 1] ?? 0) + (width > 40 && linkedWidth < width * 0.3 ? width : 0)
+  }
+  return left
+}
 
 /** Where the lines of links from `from` on end, at most eleven. */
 function endOfLinks(lines: readonly Line[], from: number): number {

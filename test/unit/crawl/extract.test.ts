@@ -191,7 +191,7 @@ describe('a sample of the labelled pages', { skip }, () => {
       string,
       { url: string }
     >
-    const sample = Object.entries(all).filter((_, index) => index % 3 === 0)
+    const sample = Object.entries(all).filter((_, index) => index % 4 === 0)
     const folder = mkdtempSync(join(tmpdir(), 'findling-extract-'))
     const pages = sample.map(([id, { url: at }]) => ({
       id,
