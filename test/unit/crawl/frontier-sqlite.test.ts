@@ -86,7 +86,11 @@ describe('a page that kills the process', () => {
     for (;;) {
       const lease = out.length < 4 ? frontier.take(nowMs) : null
       if (lease !== null) {
-        if (lease.alone) assert.equal(out.length, 0, 'it must be tried alone')
+        if (lease.alone) {
+          assert.equal(out.length, 0, 'it must be tried alone')
+          // An import may commit meanwhile.
+          commit(bench, [])
+        }
         out.push(lease)
         if (poison.has(lease.url)) return true
         frontier.release(lease, nowMs, 0)
