@@ -136,9 +136,9 @@ function judgePage(answer: Answer, url: string, limits: FetchLimits): Ending {
   if (answer.capped) return { kind: 'refused', status, reason: 'size' }
   if (truncated && wireBytes === 0) return { kind: 'failed', status, reason: 'truncated' }
   if (limits.takes !== 'lists') {
-    const head = mayBePage(contentType) ? decodeHead(body, encoding, sniffBytes) : null
-    if (head === null || !isPage(contentType, head))
-      return { kind: 'refused', status, reason: 'type' }
+    const isOurs =
+      mayBePage(contentType) && isPage(contentType, decodeHead(body, encoding, sniffBytes))
+    if (!isOurs) return { kind: 'refused', status, reason: 'type' }
   }
   return {
     kind: 'page',

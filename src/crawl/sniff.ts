@@ -26,21 +26,23 @@ export function sniff(bytes: Uint8Array): SniffedType {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, sniffBytes))
   const hex = head.toString('hex', 0, 4)
   if (binaryMarks.some((mark) => hex.startsWith(mark))) return 'binary'
-  const isUtf16 = hex.startsWith('fffe') || hex.startsWith('feff') || hasUtf16Zeros(head)
-  const ascii = head.toString('latin1').replaceAll('\0', '')
-  const controls = isUtf16 ? 0 : head.filter(isControl).length
-  if (controls > head.length * controlShareMax) return 'binary'
-  return htmlMark.test(ascii) ? 'html' : 'text'
-}
-
-/** UTF-16 of western text without a mark: every other byte is zero. */
-function hasUtf16Zeros(head: Uint8Array): boolean {
-  const zeros = [0, 0]
-  head.forEach((byte, i) => {
-    if (byte === 0) zeros[i % 2] = (zeros[i % 2] ?? 0) + 1
-  })
-  const [even = 0, odd = 0] = zeros
-  return Math.max(even, odd) > head.length * 0.4 && Math.min(even, odd) === 0
+  let controls = 0
+  let evenZeros = 0
+  let oddZeros = 0
+  for (let i = 0; i < head.length; i++) {
+    const byte = head[i] ?? 0
+    if (byte >= 32 || !isControl(byte)) continue
+    controls += 1
+    if (byte === 0 && i % 2 === 0) evenZeros += 1
+    else if (byte === 0) oddZeros += 1
+  }
+  // UTF-16 says so by its mark, or shows by every other byte of western text being zero.
+  const isUtf16 =
+    hex.startsWith('fffe') ||
+    hex.startsWith('feff') ||
+    (Math.max(evenZeros, oddZeros) > head.length * 0.4 && Math.min(evenZeros, oddZeros) === 0)
+  if (!isUtf16 && controls > head.length * controlShareMax) return 'binary'
+  return htmlMark.test(head.toString('latin1').replaceAll('\0', '')) ? 'html' : 'text'
 }
 
 const pageTypes = new Set(['text/html', 'application/xhtml+xml', 'text/plain'])

@@ -55,16 +55,22 @@ export function decodeBody(
   return { kind: 'decoded', bytes, damaged }
 }
 
-/** About the first `headBytes` bytes of the decoded body, to look at: cheap, and null only where nothing can be decoded. */
-export function decodeHead(
-  body: ArrayBuffer,
-  codings: string,
-  headBytes: number,
-): Uint8Array | null {
-  const wireBytes = Math.min(body.byteLength, 2 * headBytes)
-  // gzip packs at most 1,032 to 1, so this cap is never met by one layer.
-  const head = decodeBody(new Uint8Array(body, 0, wireBytes), codings, 1_100 * wireBytes)
-  return head.kind === 'decoded' ? head.bytes.subarray(0, headBytes) : null
+/** The first `headBytes` bytes of the decoded body (fewer where it is shorter or damaged), to look at: cheap. */
+export function decodeHead(body: ArrayBuffer, codings: string, headBytes: number): Uint8Array {
+  const labels = (contentCodings(codings) ?? '').split(', ')
+  // Compressed data is hardly ever longer than what it holds; headers and stored blocks take some bytes.
+  let bytes = new Uint8Array(body, 0, Math.min(body.byteLength, headBytes + 128))
+  for (let layer = 0; layer < layersMax; layer++) {
+    const inflate = inflaterOf(bytes, labels.pop() ?? '')
+    if (inflate === null) break
+    // No layer unpacks to more than 1,032 times its length, so this cap is never met.
+    const bytesMax = 1_100 * bytes.length
+    const head = attempt(inflate, bytes, bytesMax, constants.Z_SYNC_FLUSH)
+    const inner = typeof head === 'string' ? undo(inflate, bytes, bytesMax)?.bytes : head
+    if (inner === undefined || (inner.length === 0 && !isGzip(bytes))) break
+    bytes = new Uint8Array(inner.subarray(0, headBytes + 128))
+  }
+  return bytes.subarray(0, headBytes)
 }
 
 type Inflate = (bytes: Uint8Array, options: ZlibOptions) => Uint8Array

@@ -394,24 +394,39 @@ async function receive(
     body.destroy()
     return { ...answer, ...none, capped: true }
   }
-  const chunks: Uint8Array[] = []
-  let wireBytes = 0
-  let truncated = false
-  let capped = false
-  try {
-    for await (const chunk of body as AsyncIterable<Uint8Array>) {
-      const room = wireBytesMax - wireBytes
-      capped = chunk.length > room
-      chunks.push(capped ? chunk.subarray(0, room) : chunk)
-      wireBytes += Math.min(room, chunk.length)
-      if (capped) break
-    }
-  } catch (error) {
-    if (deadline.signal.aborted) return failed(deadline, error)
-    truncated = true
-  }
+  const { chunks, wireBytes, end } = await collect(body, wireBytesMax)
+  if (end === 'broken' && deadline.signal.aborted) return failed(deadline, null)
+  const capped = end === 'capped'
   if (capped && !keepsCapped) return { ...answer, ...none, capped, wireBytes }
+  const truncated = end === 'broken'
   return { ...answer, body: joined(chunks, wireBytes), truncated, capped, wireBytes }
+}
+
+type Collected = {
+  chunks: readonly Uint8Array[]
+  wireBytes: number
+  end: 'complete' | 'broken' | 'capped'
+}
+
+/** By events: cheaper than a stream's async iterator. Whatever comes first ends it. */
+function collect(body: Dispatcher.ResponseData['body'], wireBytesMax: number): Promise<Collected> {
+  return new Promise((done) => {
+    const chunks: Uint8Array[] = []
+    let wireBytes = 0
+    const finish = (end: Collected['end']): void => done({ chunks, wireBytes, end })
+    body.on('data', (chunk: Uint8Array) => {
+      const room = wireBytesMax - wireBytes
+      const isOver = chunk.length > room
+      chunks.push(isOver ? chunk.subarray(0, room) : chunk)
+      wireBytes += Math.min(room, chunk.length)
+      if (!isOver) return
+      finish('capped')
+      body.destroy()
+    })
+    body.on('end', () => finish('complete'))
+    body.on('error', () => finish('broken'))
+    body.on('close', () => finish('broken'))
+  })
 }
 
 function joined(chunks: readonly Uint8Array[], bytes: number): ArrayBuffer {

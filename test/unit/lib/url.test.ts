@@ -134,6 +134,49 @@ describe('normalizeUrl', () => {
   })
 })
 
+describe('the URL suites of other projects', () => {
+  it('resolve links as we do, but for what is none of ours', (t) => {
+    const suite = conformance('url-crawler-commons-resolve.json', t)
+    if (suite === null) return
+    for (const { input, base, output } of suite.cases as {
+      input: string
+      base: string
+      output: string
+    }[]) {
+      const expected = new URL(output)
+      expected.hash = ''
+      const isOurs = expected.protocol.startsWith('http') && expected.username === ''
+      assert.equal(
+        normalizeUrl(input, base === '' ? undefined : base),
+        isOurs ? expected.href : null,
+        input,
+      )
+    }
+  })
+
+  const files = [
+    'urlcanon-idempotence',
+    'urlcanon-semantic_precise',
+    'wpt-urltestdata',
+    'crawler-commons-normalizer',
+  ]
+  for (const file of files) {
+    it(`${file}: what comes out is canonical`, (t) => {
+      const suite = conformance(`url-${file}.json`, t)
+      if (suite === null) return
+      let taken = 0
+      for (const { input, base } of suite.cases as { input: string; base?: string | null }[]) {
+        const url = normalizeUrl(input, base ?? undefined)
+        if (url === null) continue
+        taken += 1
+        assert.equal(normalizeUrl(url), url, input)
+        assert.equal(new URL(url).href, url, input)
+      }
+      assert.ok(taken > suite.cases.length / 5, `${taken}`)
+    })
+  }
+})
+
 describe('registrableDomain', () => {
   const domains: readonly (readonly [url: string, domain: string, withPrivate?: string])[] = [
     ['http://a.b.example.com/x', 'example.com'],
