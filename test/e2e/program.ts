@@ -13,7 +13,7 @@ const [file, before] =
     ? [process.execPath, [join(root, 'src/main.ts')]]
     : [resolve(root, binary), []]
 
-const runTimeoutMs = 120_000
+const runTimeoutMs = 60_000
 const startTimeoutMs = 30_000
 
 export type Result = {
@@ -140,9 +140,17 @@ export type Json = any
 /** `serve` on a free port; resolves when it says that it is ready. */
 export async function serve(args: readonly string[], options: RunOptions = {}): Promise<Server> {
   const started = start(['serve', '--listen', '127.0.0.1:0', ...args], options)
-  const [, url = ''] = await started.line(/answers on (http:\/\/[^\s"]+?)\/?["\s]/)
-  const [, key = ''] = await started.line(/key: ([0-9a-f]+)/)
-  await started.line(/ ready\n/)
+  let url = ''
+  let key = ''
+  try {
+    url = (await started.line(/answers on (http:\/\/[^\s"]+?)\/?["\s]/))[1] ?? ''
+    key = (await started.line(/key: ([0-9a-f]+)/))[1] ?? ''
+    await started.line(/ ready\n/)
+  } catch (error) {
+    // Left running it would keep the test file from ending.
+    started.child.kill('SIGKILL')
+    throw error
+  }
   return {
     ...started,
     url,
@@ -165,10 +173,9 @@ export const jsonLines = (text: string): Json[] =>
     .filter((each) => each !== '')
     .map((each): Json => JSON.parse(each))
 
-/** What crawls of the test web need: loopback is private. */
-export const localCrawl = ['--allow-private', '127.0.0.0/8', '--delay', '0'] as const
-/** The same for `serve`, which has no --delay of its own. */
-export const localServe = ['--allow-private', '127.0.0.0/8'] as const
+/** What crawls of the test web need: loopback is private, and small batches make a small web quick. `serve` has no --delay of its own. */
+export const localServe = ['--allow-private', '127.0.0.0/8', '--batch-ms', '100'] as const
+export const localCrawl = [...localServe, '--delay', '0'] as const
 
 /** Asks again until the answer satisfies, without more than `timeoutMs`; for what the program does in its own time. */
 export async function eventually<T>(
