@@ -1,6 +1,6 @@
 /** The door to FlexSearch: it inverts documents and runs queries, through a storage adapter that packs postings and ranks by itself. */
 import assert from 'node:assert'
-import FlexSearch from 'flexsearch'
+import { Index } from 'flexsearch'
 import type { Db } from '../lib/sqlite.ts'
 import { completeTerms } from './complete.ts'
 import type {
@@ -11,8 +11,15 @@ import type {
   IndexWriter,
   PackedSegment,
 } from './index.ts'
-import { createLeafCollector, createPacker, isPackable, lengthCode, quantMax } from './packer.ts'
-import { createScorer } from './score.ts'
+import {
+  createLeafCollector,
+  createPacker,
+  isPackable,
+  lengthCode,
+  lengths,
+  quantMax,
+} from './packer.ts'
+import { createScorer, lengthNorm } from './score.ts'
 import { createSegmentWriter, type SegmentOptions } from './segments.ts'
 import { createSnapshot } from './snapshot.ts'
 
@@ -55,8 +62,8 @@ type Question = {
 }
 
 type Flex = {
-  encode(content: IndexedDocument | Question): readonly string[]
-  score?(content: readonly string[], term: string, i: number): number
+  encode: (content: IndexedDocument | Question) => readonly string[]
+  score?: (content: readonly string[], term: string, i: number) => number
 }
 
 /** `strict`: a term is indexed as it is. The other tokenizers cut terms to pieces, and one of them can exhaust the heap. */
@@ -69,7 +76,7 @@ function createFlexIndex({ encode, score }: Flex, adapter: StorageAdapter): Flex
     score,
   }
   // Justified: the published types do not cover the storage interface that the library has.
-  const index = new FlexSearch.Index(options as object) as unknown as FlexIndex
+  const index = new Index(options as object) as unknown as FlexIndex
   index.mount(adapter)
   return index
 }
@@ -172,6 +179,8 @@ export function createIndexReader(db: Db): IndexReader {
     complete: (prefix, limit) => completeTerms(snapshot.views(), prefix, limit),
     documents: () => snapshot.documents(),
     frequency: (term) => scorer.frequency(term),
+    lengthNorm: (docno) =>
+      lengthNorm(lengths[snapshot.codes()[docno] ?? 0] ?? 0, snapshot.meanLength()),
   }
 }
 

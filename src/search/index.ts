@@ -43,9 +43,10 @@ export interface IndexWriter {
 export type IndexQuery = {
   /**
    * Distinct query words that count; `weight` = how often the word stands in the query. Words with the same `group` are
-   * alternatives of which any fits (OR); without one a word stands for itself. At most 32.
+   * alternatives of which any fits (OR); without one a word stands for itself. A part (of a longer Han word) ranks but is no
+   * word of its own: no page lacks it. At most 32.
    */
-  words: readonly { term: string; weight: number; group?: number }[]
+  words: readonly { term: string; weight: number; group?: number; isPart?: boolean }[]
   /** Han bigrams: rank with the words. A page that holds all of them counts as holding every Han word, however it was cut. */
   bigrams: readonly { term: string; weight: number }[]
   /** Terms that every hit must hold, whatever `match` says; they rank only where they are words or bigrams as well. */
@@ -80,4 +81,6 @@ export interface IndexReader {
   documents(): number
   /** Documents that hold the term. */
   frequency(term: string): number
+  /** 0.3 + 0.7 length / mean length of a document, as BM25F takes it. */
+  lengthNorm(docno: number): number
 }

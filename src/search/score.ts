@@ -14,7 +14,7 @@ const k1Han = 0.7
 const lengthShare = 0.7
 const bigramWeight = 0.5
 /** Up to so many words a query is taken to mean all of them. */
-const autoWordsMax = 3
+export const autoWordsMax = 3
 /** One bit a word in the mask of a document. */
 export const queryWordsMax = 32
 /** Documents looked at between two looks at the clock. */
@@ -143,7 +143,8 @@ function createTables(snapshot: Snapshot) {
 function planWords({ words }: IndexQuery): Plan {
   const bitOfGroup = new Map<number | string, number>()
   const plan = { all: 0, latin: 0, han: 0 }
-  const bits = words.map(({ term, group }) => {
+  const bits = words.map(({ term, group, isPart }) => {
+    if (isPart) return 0
     const key = group ?? term
     const bit = bitOfGroup.get(key) ?? (1 << bitOfGroup.size) >>> 0
     bitOfGroup.set(key, bit)
@@ -290,7 +291,10 @@ function finish(
   const hits = entries.map(({ key, docno }): IndexHit => {
     const mask = board.masks[docno] as number
     const held = holdsBigrams(docno) ? (mask | plan.han) >>> 0 : mask
-    const missing = query.words.filter((_, i) => (held & (plan.bits[i] as number)) === 0)
+    const missing = query.words.filter((_, i) => {
+      const bit = plan.bits[i] as number
+      return bit !== 0 && (held & bit) === 0
+    })
     return { docno, score: key, missing: missing.map(({ term }) => term) }
   })
   return { hits, total, matched }

@@ -1,0 +1,242 @@
+/** What filters, folding and sorting need of every document, in typed arrays by docno: about 22 bytes each. Read-only, grows with the collection. */
+import type { Db } from '../lib/sqlite.ts'
+
+type Row = {
+  docno: number
+  urlId: number
+  host: number
+  lang: string
+  type: string
+  dateMs: number
+  copyOf: number | null
+  grp: number | null
+}
+
+const attributeQuery = `
+  SELECT d.docno, d.url_id AS urlId, d.host, d.lang, d.type, coalesce(d.published_at, d.changed_at) AS dateMs,
+    d.copy_of AS copyOf, f.grp FROM doc d LEFT JOIN fingerprint f ON f.url_id = d.url_id`
+
+/** What a document must be. An empty list asks nothing. */
+export type Filter = {
+  site: readonly string[]
+  notSite: readonly string[]
+  lang: readonly string[]
+  fileType: readonly string[]
+  /** Milliseconds, [sinceMs, untilMs). */
+  sinceMs: number | null
+  untilMs: number | null
+}
+
+/** Old revisions stay in the arrays until they outnumber this many and half of the living. */
+const staleRowsMax = 10_000
+
+export class Attributes {
+  readonly #db: Db
+  readonly #after
+  readonly #copyMarks
+  readonly #copies
+  readonly #hostName
+  #dataVersion: unknown
+  #lastDocno = 0
+  #rows = 0
+  #columns = createColumns(1_024)
+  readonly #langs = createInterner()
+  readonly #types = createInterner()
+  readonly #hostNames = new Map<number, string>()
+  /** Exact copies by the URL of their original. */
+  #copiesOf = new Map<number, number[]>()
+  /** Sums over the copies as they were loaded: equal sums, equal copies. */
+  #copyMark = { count: 0, docnos: 0, originals: 0 }
+  /** Groups of near and exact copies that have a second member. */
+  #groups = new Set<number>()
+
+  constructor(db: Db) {
+    this.#db = db
+    this.#after = db.prepare<Row>(`${attributeQuery} WHERE d.docno > ? ORDER BY d.docno`)
+    this.#copies = db.prepare<{ docno: number; copyOf: number }>(
+      'SELECT docno, copy_of AS copyOf FROM doc WHERE copy_of IS NOT NULL',
+    )
+    this.#copyMarks = db.prepare<{ count: number; docnos: number; originals: number }>(
+      `SELECT count(*) AS count, coalesce(sum(docno), 0) AS docnos, coalesce(sum(copy_of), 0) AS originals
+       FROM doc WHERE copy_of IS NOT NULL`,
+    )
+    this.#hostName = db.prepare<{ origin: string }>('SELECT origin FROM host WHERE id=?')
+  }
+
+  /** Within the reader's transaction: takes over documents that came since. @param living documents of the index */
+  refresh(living: number): void {
+    const version = this.#db.pragma('data_version')
+    if (version === this.#dataVersion) return
+    this.#dataVersion = version
+    const copies = this.#copyMark.count
+    if (this.#rows > (living + copies) * 1.5 + staleRowsMax) this.#forget()
+    for (const row of this.#after.iterate(this.#lastDocno)) this.#add(row)
+    const mark = this.#copyMarks.get()
+    if (mark && !isEqualMark(mark, this.#copyMark)) this.#reloadCopies()
+  }
+
+  dateMs(docno: number): number {
+    return this.#columns.dates[docno] ?? 0
+  }
+
+  /** Documents of one group of copies have the same key; it tells nothing else. */
+  foldKey(docno: number): number {
+    return this.#columns.groups[docno] ?? 0
+  }
+
+  hasCopies(foldKey: number): boolean {
+    return this.#groups.has(foldKey)
+  }
+
+  /** Exact copies of a document: they have no postings of their own. */
+  copiesOf(docno: number): readonly number[] {
+    return this.#copiesOf.get(this.#columns.urlIds[docno] ?? -1) ?? []
+  }
+
+  /** Compiles a filter; null where every document passes. */
+  accepts(filter: Filter): ((docno: number) => boolean) | null {
+    const { lang, fileType, sinceMs, untilMs } = filter
+    const tests: ((docno: number) => boolean)[] = []
+    const { hosts, langs, types, dates } = this.#columns
+    if (filter.site.length > 0 || filter.notSite.length > 0) {
+      const verdicts = new Map<number, boolean>()
+      tests.push((docno) => {
+        const host = hosts[docno] as number
+        let verdict = verdicts.get(host)
+        if (verdict === undefined) {
+          verdict = this.#isWanted(host, filter)
+          verdicts.set(host, verdict)
+        }
+        return verdict
+      })
+    }
+    if (lang.length > 0) {
+      const wanted = this.#langs.matching((value) => lang.some((name) => isLang(value, name)))
+      tests.push((docno) => wanted.has(langs[docno] as number))
+    }
+    if (fileType.length > 0) {
+      const wanted = this.#types.matching((value) => fileType.some((name) => isType(value, name)))
+      tests.push((docno) => wanted.has(types[docno] as number))
+    }
+    if (sinceMs !== null) tests.push((docno) => (dates[docno] as number) >= sinceMs)
+    if (untilMs !== null) tests.push((docno) => (dates[docno] as number) < untilMs)
+    return tests.length === 0 ? null : (docno) => tests.every((test) => test(docno))
+  }
+
+  #isWanted(host: number, { site, notSite }: Filter): boolean {
+    const name = this.#nameOf(host)
+    return (
+      (site.length === 0 || site.some((wanted) => isOnSite(name, wanted))) &&
+      !notSite.some((unwanted) => isOnSite(name, unwanted))
+    )
+  }
+
+  #nameOf(host: number): string {
+    const known = this.#hostNames.get(host)
+    if (known !== undefined) return known
+    const name = (this.#hostName.get(host)?.origin ?? '').replace(/^.*\/\//, '')
+    this.#hostNames.set(host, name)
+    return name
+  }
+
+  #add({ docno, urlId, host, lang, type, dateMs, copyOf, grp }: Row): void {
+    if (docno >= this.#columns.dates.length) this.#columns = widen(this.#columns, docno + 1)
+    const columns = this.#columns
+    columns.urlIds[docno] = urlId
+    columns.hosts[docno] = host
+    columns.langs[docno] = this.#langs.number(lang)
+    columns.types[docno] = this.#types.number(type)
+    columns.dates[docno] = dateMs
+    columns.groups[docno] = grp ?? urlId
+    if (grp !== null && grp !== urlId) this.#groups.add(grp)
+    if (copyOf !== null) this.#addCopy(docno, copyOf)
+    this.#lastDocno = docno
+    this.#rows += 1
+  }
+
+  #addCopy(docno: number, original: number): void {
+    const copies = this.#copiesOf.get(original)
+    if (copies) copies.push(docno)
+    else this.#copiesOf.set(original, [docno])
+    const { count, docnos, originals } = this.#copyMark
+    this.#copyMark = { count: count + 1, docnos: docnos + docno, originals: originals + original }
+  }
+
+  #reloadCopies(): void {
+    this.#copiesOf = new Map()
+    this.#copyMark = { count: 0, docnos: 0, originals: 0 }
+    for (const { docno, copyOf } of this.#copies.iterate()) this.#addCopy(docno, copyOf)
+  }
+
+  #forget(): void {
+    this.#columns = createColumns(1_024)
+    this.#copiesOf = new Map()
+    this.#copyMark = { count: 0, docnos: 0, originals: 0 }
+    this.#groups = new Set()
+    this.#lastDocno = 0
+    this.#rows = 0
+  }
+}
+
+/** The host itself, its subdomains, a suffix by whole labels (com, co.uk); with a port only that port. */
+export function isOnSite(hostAndPort: string, site: string): boolean {
+  const wanted = site.replace(/^\*?\./, '')
+  const host = wanted.includes(':') ? hostAndPort : hostAndPort.replace(/:\d+$/, '')
+  return host === wanted || host.endsWith(`.${wanted}`)
+}
+
+/** zh finds zh-Hant; zh-Hant does not find zh. */
+const isLang = (value: string, wanted: string): boolean =>
+  value.toLowerCase() === wanted || value.toLowerCase().startsWith(`${wanted}-`)
+
+/** By media type, or by the short name that people use for it. */
+export function isType(value: string, wanted: string): boolean {
+  const type = value.toLowerCase()
+  const name = type.replace(/^.*\//, '').replace(/\+xml$/, '')
+  const short: Record<string, string> = { xhtml: 'html', plain: 'txt', markdown: 'md' }
+  const asked = wanted === 'htm' ? 'html' : wanted
+  return asked === type || asked === name || asked === (short[name] ?? name)
+}
+
+const createColumns = (size: number) => ({
+  urlIds: new Uint32Array(size),
+  hosts: new Uint32Array(size),
+  langs: new Uint8Array(size),
+  types: new Uint8Array(size),
+  dates: new Float64Array(size),
+  groups: new Uint32Array(size),
+})
+type Columns = ReturnType<typeof createColumns>
+
+function widen(columns: Columns, size: number): Columns {
+  const wider = createColumns(Math.max(size, columns.dates.length * 2))
+  wider.urlIds.set(columns.urlIds)
+  wider.hosts.set(columns.hosts)
+  wider.langs.set(columns.langs)
+  wider.types.set(columns.types)
+  wider.dates.set(columns.dates)
+  wider.groups.set(columns.groups)
+  return wider
+}
+
+const isEqualMark = (
+  a: { count: number; docnos: number; originals: number },
+  b: typeof a,
+): boolean => a.count === b.count && a.docnos === b.docnos && a.originals === b.originals
+
+/** Numbers for few distinct names. The 255 first are told apart, all later ones share the last number. */
+function createInterner() {
+  const numbers = new Map<string, number>()
+  return {
+    number(name: string): number {
+      const known = numbers.get(name)
+      if (known !== undefined) return known
+      const number = Math.min(numbers.size, 255)
+      if (number < 255) numbers.set(name, number)
+      return number
+    },
+    matching(test: (name: string) => boolean): Set<number> {
+      return new Set([...numbers].filter(([name]) => test(name)).map(([, number]) => number))
+    },
+  }
+}

@@ -1,0 +1,51 @@
+/** From a document number to what is shown of it: record, marks, snippet, copies. */
+import { displayUrl, hostOf } from '../lib/url.ts'
+import type { Reader } from '../store/reader.ts'
+import { highlightRanges, snippet } from '../text/highlight.ts'
+import type { Analyzer } from '../text/tokenize.ts'
+import type { Hit, SearchRequest } from './answer.ts'
+import type { IndexHit } from './index.ts'
+import type { Plan } from './plan.ts'
+
+/** Copies named in a hit; the count goes on. */
+const copiesNamedMax = 10
+const copiesCountedMax = 1_000
+
+export type HitMaker = (hit: IndexHit, plan: Plan, request: SearchRequest) => Hit | null
+
+/** null: the document went away, which only a stale entry of memory can cause. */
+export function createHitMaker(store: Reader, analyzer: Analyzer): HitMaker {
+  const urlIdOf = store.db.prepare<{ urlId: number }>(
+    'SELECT url_id AS urlId FROM doc WHERE docno=?',
+  )
+  return ({ docno, score, missing }, plan, request) => {
+    const record = store.documentByDocno(docno)
+    if (record === null) return null
+    const copies = store
+      .groupOf(Number(urlIdOf.value(docno)), copiesCountedMax)
+      .filter(({ id }) => id !== record.id)
+    return {
+      id: record.id,
+      url: record.url,
+      display_url: displayUrl(record.url),
+      site: hostOf(record.url),
+      title: record.title,
+      title_ranges: highlightRanges(analyzer, record.title, plan.marked),
+      snippet: snippet(analyzer, record.text || record.description, plan.marked, request.snippet),
+      lang: record.lang,
+      type: record.type,
+      published_at: record.published_at,
+      fetched_at: record.fetched_at,
+      changed_at: record.changed_at,
+      size: record.size,
+      score: Math.round(score * 1e4) / 1e4,
+      missing: [...new Set(missing.map((term) => plan.forms.get(term) ?? term))],
+      fields: record.fields,
+      duplicates: {
+        count: copies.length,
+        group: record.group,
+        ids: copies.slice(0, copiesNamedMax).map(({ id }) => id),
+      },
+    }
+  }
+}

@@ -1,0 +1,61 @@
+/** Filters of a request and of the operators in its query, as one. Times are given as dates or as durations back from now. */
+import { AppError } from '../lib/errors.ts'
+import type { SearchRequest } from './answer.ts'
+import type { Filter } from './attributes.ts'
+import { dayOf, type ParsedQuery } from './query.ts'
+
+const dayMs = 86_400_000
+
+/** @throws AppError invalid_parameter for a time that is none */
+export function filterOf(request: SearchRequest, parsed: ParsedQuery, nowMs: number): Filter {
+  const since = request.since === null ? null : timeOf('since', request.since, nowMs)
+  const until = request.until === null ? null : timeOf('until', request.until, nowMs)
+  return {
+    site: [...request.site, ...parsed.site].map((site) => site.toLowerCase()),
+    notSite: [...request.notSite, ...parsed.notSite].map((site) => site.toLowerCase()),
+    lang: [...request.lang, ...parsed.lang].map((lang) => lang.toLowerCase()),
+    fileType: parsed.fileType,
+    sinceMs: latest(since?.fromMs ?? null, parsed.afterMs),
+    untilMs: earliest(until?.toMs ?? null, parsed.beforeMs),
+  }
+}
+
+const latest = (a: number | null, b: number | null): number | null =>
+  a === null || b === null ? (a ?? b) : Math.max(a, b)
+const earliest = (a: number | null, b: number | null): number | null =>
+  a === null || b === null ? (a ?? b) : Math.min(a, b)
+
+/** The moments that a time means: a day is all of it, a moment and a duration are a point. */
+function timeOf(name: string, text: string, nowMs: number): { fromMs: number; toMs: number } {
+  const backMs = durationMs(text)
+  if (backMs !== null) return { fromMs: nowMs - backMs, toMs: nowMs - backMs }
+  const fromMs = dayOf(text)
+  if (fromMs !== null) return { fromMs, toMs: endOf(text, fromMs) }
+  const pointMs = /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : Number.NaN
+  if (Number.isNaN(pointMs))
+    throw new AppError(
+      'invalid_parameter',
+      `${name}: "${text}" is neither a date (2026-11-30) nor a duration (P7D)`,
+    )
+  return { fromMs: pointMs, toMs: pointMs }
+}
+
+/** The first moment after a year, month or day. */
+function endOf(text: string, fromMs: number): number {
+  const date = new Date(fromMs)
+  const parts = text.split(/[-/]/).length
+  if (parts === 1) return Date.UTC(date.getUTCFullYear() + 1, 0, 1)
+  if (parts === 2) return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1)
+  return fromMs + dayMs
+}
+
+/** ISO 8601 durations; a month is 30 days, a year 365. */
+function durationMs(text: string): number | null {
+  const match =
+    /^P(?:(\d{1,4})Y)?(?:(\d{1,4})M)?(?:(\d{1,4})W)?(?:(\d{1,5})D)?(?:T(?:(\d{1,5})H)?(?:(\d{1,6})M)?(?:(\d{1,7})S)?)?$/.exec(
+      text,
+    )
+  if (match === null || text.endsWith('P') || text.endsWith('T')) return null
+  const units = [365 * dayMs, 30 * dayMs, 7 * dayMs, dayMs, 3_600_000, 60_000, 1_000]
+  return units.reduce((sum, unit, i) => sum + unit * Number(match[i + 1] ?? 0), 0)
+}

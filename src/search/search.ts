@@ -1,0 +1,293 @@
+/** Answers a search: parse, ask the index, filter, verify, fold, show. The search thread's only owner of reader and attributes. */
+import { AppError } from '../lib/errors.ts'
+import type { Reader } from '../store/reader.ts'
+import type { Analyzer } from '../text/tokenize.ts'
+import type { Hit, SearchAnswer, SearchRequest, SuggestAnswer } from './answer.ts'
+import { Attributes } from './attributes.ts'
+import { createIndexReader } from './flex.ts'
+import { createHitMaker } from './hits.ts'
+import type { IndexAnswer, IndexHit, IndexReader, PackedSegment } from './index.ts'
+import { type Plan, planQuery } from './plan.ts'
+import { type ParsedQuery, parseQuery, queryCharsMax } from './query.ts'
+import { createReranker } from './rerank.ts'
+import { filterOf } from './request.ts'
+import { shorterQueries } from './shorter.ts'
+import { createSuggester } from './suggest.ts'
+import { createTopList } from './top.ts'
+import { holdsPhrases, needsText } from './verify.ts'
+
+/** Texts read to judge phrases: about 0.3 ms each. */
+const verifiedMax = 300
+const verifiedAtOnce = 50
+
+export type Searcher = {
+  addPending(segment: PackedSegment): void
+  /**
+   * One search over one state of the database.
+   * @param deadlineMs by performance.now()
+   * @throws AppError query_too_long | invalid_parameter | overloaded
+   */
+  answer(request: SearchRequest, deadlineMs: number): SearchAnswer
+  suggest(q: string, limit: number): SuggestAnswer
+}
+
+/** What was found, best first, before folding: `total` documents, exact or at least. */
+type Found = {
+  hits: IndexHit[]
+  total: number
+  isExact: boolean
+  matched: IndexAnswer['matched']
+}
+
+/** Counts what the index accepts, because totals are told after folding. */
+type Tally = { grouped: number; groups: Set<number>; copies: number }
+
+export function createSearcher(store: Reader, analyzer: Analyzer): Searcher {
+  const index = createIndexReader(store.db)
+  const attributes = new Attributes(store.db)
+  const rerank = createReranker(store, analyzer, index)
+  const makeHit = createHitMaker(store, analyzer)
+  const suggester = createSuggester(store, analyzer, index)
+
+  const within = <R>(work: () => R): R => {
+    index.begin()
+    try {
+      attributes.refresh(index.documents())
+      return work()
+    } finally {
+      index.end()
+    }
+  }
+
+  const answer = (request: SearchRequest, deadlineMs: number): SearchAnswer => {
+    const startMs = performance.now()
+    const parsed = parseQuery(request.q)
+    const plan = planQuery(parsed, analyzer, index, request.match)
+    const passes = attributes.accepts(filterOf(request, parsed, Date.now()))
+    const finder = new Finder(store, index, attributes, plan, passes, request, deadlineMs)
+    const isBlank = plan.index.words.length + plan.index.bigrams.length === 0
+    const { hits, total, isExact, matched } = isBlank ? finder.newest() : finder.find(rerank)
+    const page = hits.slice(request.offset, request.offset + request.limit)
+    const shown = page.map((hit) => makeHit(hit, plan, request)).filter((hit): hit is Hit => !!hit)
+    return {
+      query: describe(parsed, plan, matched, request),
+      total: { value: total, relation: isExact ? 'eq' : 'gte' },
+      took_ms: Math.round((performance.now() - startMs) * 10) / 10,
+      generation: store.meta('generation') ?? '0',
+      limit: request.limit,
+      offset: request.offset,
+      suggestions: total === 0 ? shorterQueries(plan, index) : [],
+      warnings: [...parsed.warnings, ...plan.warnings],
+      hits: shown,
+    }
+  }
+
+  return {
+    addPending: (segment) => index.addPending(segment),
+    answer(request, deadlineMs) {
+      if (request.q.length > queryCharsMax)
+        throw new AppError(
+          'query_too_long',
+          `the query has ${request.q.length} characters, ${queryCharsMax} are allowed`,
+        )
+      return within(() => answer(request, deadlineMs))
+    },
+    suggest: (q, limit) => within(() => suggester(q, limit)),
+  }
+}
+
+/** One search: carries what its steps share. */
+class Finder {
+  readonly #store: Reader
+  readonly #index: IndexReader
+  readonly #attributes: Attributes
+  readonly #plan: Plan
+  readonly #passes: ((docno: number) => boolean) | null
+  readonly #request: SearchRequest
+  readonly #deadlineMs: number
+  readonly #isFolding: boolean
+  #tally: Tally = { grouped: 0, groups: new Set(), copies: 0 }
+
+  constructor(
+    store: Reader,
+    index: IndexReader,
+    attributes: Attributes,
+    plan: Plan,
+    passes: ((docno: number) => boolean) | null,
+    request: SearchRequest,
+    deadlineMs: number,
+  ) {
+    this.#store = store
+    this.#index = index
+    this.#attributes = attributes
+    this.#plan = plan
+    this.#passes = passes
+    this.#request = request
+    this.#deadlineMs = deadlineMs
+    this.#isFolding = request.group === 'duplicate'
+  }
+
+  /** Enough hits for the page that was asked for, folded or expanded. */
+  find(rerank: ReturnType<typeof createReranker>): Found {
+    const wanted = this.#request.offset + this.#request.limit
+    if (needsText(this.#plan)) return this.#verified(wanted)
+    if (this.#request.sort !== 'relevance') return this.#byDate()
+    for (let limit = wanted * 2 + 20; ; limit *= 4) {
+      const { hits, total, matched } = this.#ask(limit)
+      const ranked = rerank(hits, this.#plan, this.#deadlineMs)
+      const shaped = this.#shape(ranked)
+      if (shaped.length >= wanted || hits.length >= total)
+        return { hits: shaped, total: this.#total(total), isExact: true, matched }
+    }
+  }
+
+  /** A query of filters only, or of nothing: the newest pages. */
+  newest(): Found {
+    const top = createTopList(this.#request.offset + this.#request.limit)
+    const sign = this.#request.sort === 'date' ? -1 : 1
+    let total = 0
+    const hasFilter = this.#passes !== null
+    const documents = this.#store.db.prepare<{ docno: number }>(
+      'SELECT docno FROM doc WHERE copy_of IS NULL',
+    )
+    if (hasFilter) {
+      const seen = new Set<number>()
+      for (const { docno } of documents.iterate()) {
+        if (!this.#accepts(docno)) continue
+        const key = this.#attributes.foldKey(docno)
+        if (this.#isFolding && this.#attributes.hasCopies(key)) {
+          if (seen.has(key)) continue
+          seen.add(key)
+        }
+        total += 1
+        top.offer(sign * this.#attributes.dateMs(docno), docno)
+      }
+    }
+    const hits = top.take().map(({ docno }): IndexHit => ({ docno, score: 0, missing: [] }))
+    const matched = total > 0 ? 'all' : 'none'
+    return { hits: this.#shape(hits), total, isExact: true, matched }
+  }
+
+  #ask(limit: number, accept?: (docno: number) => boolean): IndexAnswer {
+    this.#tally = { grouped: 0, groups: new Set(), copies: 0 }
+    return this.#index.search(this.#plan.index, limit, this.#deadlineMs, (docno) => {
+      if (!this.#accepts(docno) || (accept && !accept(docno))) return false
+      const key = this.#attributes.foldKey(docno)
+      if (this.#attributes.hasCopies(key)) {
+        this.#tally.grouped += 1
+        this.#tally.groups.add(key)
+      }
+      this.#tally.copies += this.#passingCopies(docno)
+      return true
+    })
+  }
+
+  /** A document passes when it, or an exact copy of it, passes the filters. */
+  #accepts(docno: number): boolean {
+    const passes = this.#passes
+    return passes === null || passes(docno) || this.#attributes.copiesOf(docno).some(passes)
+  }
+
+  /** How many more hits a document is when nothing is folded. */
+  #passingCopies(docno: number): number {
+    if (this.#isFolding) return 0
+    return this.#expanded(docno).length - 1
+  }
+
+  #expanded(docno: number): number[] {
+    const all = [docno, ...this.#attributes.copiesOf(docno)]
+    return this.#passes === null ? all : all.filter(this.#passes)
+  }
+
+  #total(documents: number): number {
+    const { grouped, groups, copies } = this.#tally
+    return this.#isFolding ? documents - grouped + groups.size : documents + copies
+  }
+
+  /** One hit for each group of copies, or every exact copy as a hit of its own. */
+  #shape(hits: readonly IndexHit[]): IndexHit[] {
+    if (!this.#isFolding)
+      return hits.flatMap((hit) => this.#expanded(hit.docno).map((docno) => ({ ...hit, docno })))
+    const seen = new Set<number>()
+    const shaped: IndexHit[] = []
+    for (const hit of hits) {
+      const key = this.#attributes.foldKey(hit.docno)
+      if (this.#attributes.hasCopies(key)) {
+        if (seen.has(key)) continue
+        seen.add(key)
+      }
+      shaped.push({ ...hit, docno: this.#expanded(hit.docno)[0] ?? hit.docno })
+    }
+    return shaped
+  }
+
+  /** All that match, by date; scores come from a second look at the ones that are shown. */
+  #byDate(): Found {
+    const wanted = this.#request.offset + this.#request.limit
+    const sign = this.#request.sort === 'date' ? -1 : 1
+    for (let limit = wanted * 2 + 20; ; limit *= 4) {
+      const top = createTopList(limit)
+      const { total } = this.#ask(0, (docno) => {
+        top.offer(sign * this.#attributes.dateMs(docno), docno)
+        return true
+      })
+      const counted = this.#total(total)
+      const order = new Map(top.take().map(({ docno }, i) => [docno, i]))
+      const { hits, matched } = this.#ask(order.size, (docno) => order.has(docno))
+      const sorted = hits.sort((a, b) => (order.get(a.docno) ?? 0) - (order.get(b.docno) ?? 0))
+      const shaped = this.#shape(sorted)
+      if (shaped.length >= wanted || order.size >= total)
+        return { hits: shaped, total: counted, isExact: true, matched }
+    }
+  }
+
+  /** Best first, each judged by its stored text, until the page is full and some more for the count; bounded. */
+  #verified(wanted: number): Found {
+    const { hits, total, matched } = this.#ask(verifiedMax)
+    const kept: IndexHit[] = []
+    const startMs = performance.now()
+    const halfMs = startMs + (this.#deadlineMs - startMs) / 2
+    let judged = 0
+    for (const hit of hits) {
+      const isDue = judged % verifiedAtOnce === 0 && judged > 0
+      if (isDue && this.#shape(kept).length >= wanted && performance.now() > halfMs) break
+      if (performance.now() > this.#deadlineMs)
+        throw new AppError('overloaded', 'the phrases took too long', { retryAfterS: 1 })
+      judged += 1
+      const text = this.#store.textByDocno(hit.docno)
+      if (text !== null && holdsPhrases(this.#plan, text)) kept.push(hit)
+    }
+    if (this.#request.sort !== 'relevance') {
+      const sign = this.#request.sort === 'date' ? 1 : -1
+      const dateOf = ({ docno }: IndexHit): number => this.#attributes.dateMs(docno)
+      kept.sort((a, b) => sign * (dateOf(a) - dateOf(b)) || a.docno - b.docno)
+    }
+    const shaped = this.#shape(kept)
+    return {
+      hits: shaped,
+      total: shaped.length,
+      isExact: judged >= total,
+      matched: shaped.length > 0 ? matched : 'none',
+    }
+  }
+}
+
+function describe(
+  parsed: ParsedQuery,
+  plan: Plan,
+  matched: IndexAnswer['matched'],
+  request: SearchRequest,
+): SearchAnswer['query'] {
+  return {
+    text: request.q,
+    parsed: {
+      must: [...new Set(plan.sequence.map(({ form }) => form))],
+      phrases: parsed.phrases,
+      without: [...parsed.without, ...parsed.withoutPhrases],
+      site: [...request.site, ...parsed.site],
+      lang: [...request.lang, ...parsed.lang],
+    },
+    matched,
+    lang: /\p{Script=Han}/u.test(request.q) ? 'zh' : /\p{L}/u.test(request.q) ? 'en' : 'und',
+  }
+}

@@ -1,0 +1,142 @@
+/** Documents through the real analyzer, store, index writer and searcher, in a temporary directory. Used by tests and benchmarks. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { deflateRawSync } from 'node:zlib'
+import { textTables } from '../../../src/assets.ts'
+import type { SearchRequest } from '../../../src/search/answer.ts'
+import { createIndexWriter } from '../../../src/search/flex.ts'
+import type { IndexedDocument, IndexWriter } from '../../../src/search/index.ts'
+import { createSearcher, type Searcher } from '../../../src/search/search.ts'
+import { openReader, type Reader } from '../../../src/store/reader.ts'
+import { openStore, type Store } from '../../../src/store/store.ts'
+import { loadTextTables } from '../../../src/text/tables.ts'
+import { createAnalyzer, type Analyzer } from '../../../src/text/tokenize.ts'
+
+export type Page = {
+  url: string
+  title?: string
+  text?: string
+  rest?: string
+  lang?: string
+  type?: string
+  publishedAt?: string
+  /** URL of the original where this is an exact copy. */
+  copyOf?: string
+  /** URL of the centre of its group of near copies. */
+  groupOf?: string
+}
+
+export type Collection = {
+  store: Store
+  reader: Reader
+  writer: IndexWriter
+  analyzer: Analyzer
+  searcher: Searcher
+  /** One batch: committed, applied, handed to the searcher. */
+  add(pages: readonly Page[]): void
+  remove(url: string): void
+  /** Writes everything that is pending, and merges. */
+  settle(): void
+  close(): void
+}
+
+let analyzer: Analyzer | undefined
+export function testAnalyzer(): Analyzer {
+  if (analyzer === undefined) {
+    const bytes = textTables()
+    analyzer = createAnalyzer(
+      loadTextTables(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength)),
+    )
+  }
+  return analyzer
+}
+
+/** Any time; tests that need dates give their own. */
+const fetchedAtMs = Date.UTC(2026, 0, 15)
+
+export function createCollection(): Collection {
+  const folder = mkdtempSync(join(tmpdir(), 'findling-search-'))
+  const file = join(folder, 'findling.db')
+  const store = openStore(file)
+  const reader = openReader(file)
+  const writer = createIndexWriter(store.db)
+  const words = testAnalyzer()
+  const searcher = createSearcher(reader, words)
+
+  const put = (page: Page): IndexedDocument | null => {
+    const { url, title = '', text = '', rest = '' } = page
+    const { urlId } = store.importedUrl(url, 1, fetchedAtMs)
+    const copyOf = page.copyOf ? (store.urlRow(page.copyOf)?.id ?? null) : null
+    const { docno } = store.putDocument({
+      urlId,
+      hostId: store.hostId(new URL(url).origin),
+      url,
+      title,
+      lang: page.lang ?? 'en',
+      type: page.type ?? 'text/html',
+      size: text.length,
+      publishedAtMs: page.publishedAt ? Date.parse(page.publishedAt) : null,
+      fetchedAtMs,
+      copyOf,
+      body: deflateRawSync(text, { level: 1 }),
+      rest: rest === '' ? null : deflateRawSync(rest),
+      extra: { description: '', author: '', headings: '', keywords: [], fields: {} },
+    })
+    const centre = page.groupOf ?? page.copyOf
+    putFingerprint(store, urlId, centre ? (store.urlRow(centre)?.id ?? urlId) : urlId)
+    if (copyOf !== null) return null
+    const { terms, quants, length } = words.document({ title, headings: '', text, rest, url: '' })
+    return { docno, terms, quants, length }
+  }
+
+  return {
+    store,
+    reader,
+    writer,
+    analyzer: words,
+    searcher,
+    add(pages) {
+      const documents = store.transaction(() => pages.map(put).filter((page) => page !== null))
+      const segment = writer.apply(documents)
+      if (segment) searcher.addPending(segment)
+    },
+    remove(url) {
+      const row = store.urlRow(url)
+      if (row) store.transaction(() => store.removeDocument(row.id))
+    },
+    settle() {
+      while (writer.work(50, true));
+    },
+    close() {
+      reader.close()
+      store.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+function putFingerprint(store: Store, urlId: number, group: number): void {
+  store.db
+    .prepare(
+      `INSERT OR REPLACE INTO fingerprint(url_id, host, digest, sim, anchors, sketch, tokens, figures, numbers, grp)
+       VALUES (?, 1, x'', x'', x'', x'', 0, 0, 0, ?)`,
+    )
+    .run(urlId, group)
+}
+
+export const searchRequest = (q: string, more: Partial<SearchRequest> = {}): SearchRequest => ({
+  q,
+  limit: 10,
+  offset: 0,
+  sort: 'relevance',
+  match: 'auto',
+  site: [],
+  notSite: [],
+  lang: [],
+  since: null,
+  until: null,
+  group: 'duplicate',
+  snippet: 160,
+  ...more,
+})
