@@ -87,7 +87,15 @@ function watchRoutes({ crawl, publicFiles }: AdminOptions, guard: Guard): Route[
 }
 
 function sessionRoutes({ publicFiles }: AdminOptions, guard: Guard): Route[] {
+  // What a form answered in place is loaded again under the form's address, for instance in another language.
+  const backToOverview = (path: string): Route => ({
+    method: 'GET',
+    path,
+    handle: () => Promise.resolve(seeOther('../admin', noStore)),
+  })
   return [
+    backToOverview('/admin/login'),
+    backToOverview('/admin/crawl'),
     {
       method: 'POST',
       path: '/admin/login',

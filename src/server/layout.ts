@@ -1,5 +1,5 @@
 /** The frame of every page: head, search bar, footer, error page; and how numbers and times are written. No page's own content. */
-import type { AppError } from '../lib/errors.ts'
+import type { AppError, ErrorCode } from '../lib/errors.ts'
 import { firstOf, page } from './call.ts'
 import type { Call, Reply } from './call.ts'
 import { html } from './html.ts'
@@ -187,9 +187,15 @@ export const frame = (look: Look, { title, main, q, kind, script, refreshS }: Fr
     </body>
   </html>`
 
+/** Codes whose sentence names the very fault: shown beside the translated one. */
+const tellingCodes: ReadonlySet<ErrorCode> = new Set(['invalid_parameter', 'bad_input', 'conflict'])
+
 /** What went wrong in the visitor's language; our English sentence where there is no translation. */
-export const errorText = ({ messages }: Look, error: AppError): string =>
-  messages.errors[error.code] ?? `${publicDetail(error)} ${error.remedy}`
+export function errorText({ messages }: Look, error: AppError): string {
+  const translated = messages.errors[error.code]
+  if (translated === undefined) return `${publicDetail(error)} ${error.remedy}`
+  return tellingCodes.has(error.code) ? `${translated} ${publicDetail(error)}` : translated
+}
 
 export const errorBox = (look: Look, error: AppError): Html =>
   html`<div class="box error" role="alert">

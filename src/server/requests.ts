@@ -73,7 +73,14 @@ export function readCrawlSpec(value: unknown): CrawlSpec {
   const faults = (['seeds', 'include'] as const).flatMap((list) =>
     spec[list].flatMap((address, at) => {
       const isWeb = URL.canParse(address) && /^https?:$/.test(new URL(address).protocol)
-      return isWeb ? [] : [{ pointer: `/${list}/${at}`, detail: 'is no http or https address' }]
+      return isWeb
+        ? []
+        : [
+            {
+              pointer: `/${list}/${at}`,
+              detail: `is no http or https address: ${address.slice(0, 100)}`,
+            },
+          ]
     }),
   )
   if (faults.length > 0) throw invalid(faults)

@@ -90,7 +90,7 @@ function send(reply: FastifyReply, answer: Reply): FastifyReply {
   return reply
     .code(answer.status)
     .headers({
-      'cache-control': 'no-cache',
+      'cache-control': 'private, no-cache',
       ...securityHeaders,
       ...answer.headers,
       'x-request-id': reply.request.id,
