@@ -252,6 +252,9 @@ describe('the place of a page among its copies', () => {
       ],
     )
     assert.equal(place(3, textOf(1, 100, every(100, 15))).group, 1)
+    // The new centre is found by others.
+    assert.equal(place(9, textOf(1, 100, [7, 50])).group, 1)
+    remove(9)
     assert.equal(remove(2), null)
     assert.equal(remove(2), null)
     assert.equal(duplicates.group(3)[0]?.role, 'centre')
@@ -274,6 +277,62 @@ describe('the place of a page among its copies', () => {
       )
     assert.ok(groups.size > 1 && groups.size < 10, `${groups.size} groups`)
     checkInvariants(db)
+  })
+
+  /** `count` positions of 400 that lie apart, others for another `from`. */
+  const apart = (count: number, from: number): number[] => every(400, 8, from).slice(0, count)
+
+  it('lets two groups become one where a page fits both; who is not around the new centre leaves', () => {
+    const { place, duplicates, db } = setUp()
+    const [first, second, far] = [apart(30, 0), apart(30, 2), apart(40, 5)]
+    for (const urlId of [1, 2, 3]) place(urlId, textOf(1, 400))
+    assert.equal(place(10, textOf(1, 400, [...first, ...second])).kind, 'unique')
+    const leaves = textOf(1, 400, [...first, ...second, ...far])
+    assert.equal(place(11, leaves).group, 10)
+    assert.equal(place(12, leaves).kind, 'exact')
+    assert.equal(place(20, textOf(1, 400, first)).group, 1)
+    assert.deepEqual(
+      duplicates
+        .group(1)
+        .map(({ urlId }) => urlId)
+        .toSorted((a, b) => a - b),
+      [1, 2, 3, 10, 20],
+    )
+    assert.deepEqual(
+      duplicates.group(12).map(({ urlId, role }) => [urlId, role]),
+      [
+        [11, 'centre'],
+        [12, 'exact'],
+      ],
+    )
+    checkInvariants(db)
+  })
+
+  it('places members anew that are not around the heir of their centre', () => {
+    const { place, remove, duplicates, db } = setUp()
+    place(1, textOf(1, 400))
+    assert.equal(place(2, textOf(1, 400, apart(30, 0))).group, 1)
+    assert.equal(place(3, textOf(1, 400, apart(38, 4))).group, 1)
+    remove(1)
+    assert.deepEqual([duplicates.group(2).length, duplicates.group(3).length], [1, 1])
+    assert.equal(place(4, textOf(1, 400, [...apart(38, 4), 1])).original, 3)
+    checkInvariants(db)
+  })
+
+  it('keeps a member that changes a little less like its group than a stranger must be', () => {
+    const like = (text: string): number =>
+      textSimilarity(fingerprint(textOf(1, 400), 4_711).sketch, fingerprint(text, 4_711).sketch)
+    const text = Array.from({ length: 65 }, (_, count) =>
+      textOf(1, 400, every(400, 6).slice(0, count)),
+    ).find((candidate) => like(candidate) < 0.63)
+    assert.ok(text !== undefined && like(text) >= 0.6)
+    const stranger = setUp()
+    stranger.place(1, textOf(1, 400))
+    assert.equal(stranger.place(2, text).kind, 'unique')
+    const member = setUp()
+    member.place(1, textOf(1, 400))
+    member.place(2, textOf(1, 400, [3]))
+    assert.equal(member.place(2, text).kind, 'near')
   })
 
   it('finds copies after a new start and after a rollback', () => {
@@ -334,14 +393,15 @@ describe('the place of a page among its copies', () => {
       urlId: fc.integer({ min: 1, max: 40 }),
       topic: fc.integer({ min: 1, max: 3 }),
       version: fc.integer({ min: 0, max: 12 }),
-      act: fc.constantFrom('place', 'place', 'place', 'remove', 'reopen'),
+      isNewStart: fc.integer({ min: 0, max: 49 }).map((n) => n === 0),
+      act: fc.constantFrom('place', 'place', 'place', 'place', 'place', 'remove', 'remove'),
     })
     fc.assert(
       fc.property(fc.array(step, { minLength: 30, maxLength: 120 }), (steps) => {
         const { db, place, remove, duplicates } = setUp()
-        for (const { urlId, topic, version, act } of steps)
+        for (const { urlId, topic, version, act, isNewStart } of steps) {
+          if (isNewStart) duplicates.rolledBack()
           if (act === 'remove') remove(urlId)
-          else if (act === 'reopen') duplicates.rolledBack()
           else
             place(
               urlId,
@@ -351,6 +411,7 @@ describe('the place of a page among its copies', () => {
                 every(100, 12).flatMap((i) => Array.from({ length: version }, (_, v) => i + v)),
               ),
             )
+        }
         checkInvariants(db)
         place(99, textOf(1, 100))
         const { entries } = duplicates.stats()

@@ -174,10 +174,13 @@ describe('the Bloom filter', () => {
   }
 
   it('never answers a false "new" when any byte of its header is damaged', async () => {
-    for (const made of modes) {
+    for (const [made, stride] of [
+      ['mapped', 1],
+      ['memory', 16],
+    ] as const) {
       const whole = readFileSync(await closed(made, 50))
       let trusted = 0
-      for (let i = 0; i < 1_024; i++) {
+      for (let i = 0; i < 1_024; i += stride) {
         const at = i < 512 ? i : 4_096 + i - 512
         const file = fresh()
         const bytes = Buffer.from(whole)
@@ -192,14 +195,14 @@ describe('the Bloom filter', () => {
         rmSync(file, { force: true })
       }
       // Of two slots the other one still counts where it says the same.
-      assert.equal(trusted, made === 'memory' ? 1_024 : 512)
+      assert.equal(trusted, made === 'memory' ? 1_024 / stride : 512)
     }
   })
 
   it('does not fall back to an older clean header when the newest is damaged', async () => {
     const file = await closed('mapped', 100)
+    // The bits are those of the clean close: the power may fail before the disk has the first new one.
     const crashed = await open({ file, mode: 'mapped', generation: 7 })
-    crashed.add(...keyOf(100))
     for (const offset of [0, 4_096]) {
       const copy = fresh()
       copyFileSync(file, copy)

@@ -171,6 +171,13 @@ describe('similarity', () => {
     assert.equal(textSimilarity(of('').sketch, of('').sketch), 0)
   })
 
+  it('counts repetitions: a phrase said once is not the phrase said often', () => {
+    const phrase = 'alpha beta gamma delta epsilon '
+    const [once, often] = [of(phrase), of(phrase.repeat(20))]
+    assert.ok(textSimilarity(once.sketch, often.sketch) < 0.2)
+    assert.ok(textSimilarity(of(phrase.repeat(19)).sketch, often.sketch) > 0.8)
+  })
+
   it('compares numbers apart from words', () => {
     const a = of('total 11 22 33 44 55 66 77 88')
     const b = of('sum is 88 77 66 55 44 33 22 11')
