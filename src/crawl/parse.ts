@@ -124,7 +124,7 @@ async function analyse(
   { analyzer, keywords }: ParserOptions,
 ): Promise<Analysed> {
   const { text, rest, doubtful, confidence, publishedAtMs } = content
-  const title = shownLine(content.title)
+  const title = shownLine(content.title) || url // a title of controls alone shows nothing
   const headings = copyOf(content.headings)
   const lang = detectLanguage(`${title}\n${text}`, declaredLang)
   const { terms, quants, length } = analyzer.document({

@@ -85,6 +85,25 @@ describe('extractContent', () => {
     assert.ok(!content.text.includes('Section of the site'))
   })
 
+  it('keeps a box with code though half of it is links', () => {
+    const box =
+      '<div><p><a href="/1">Download the whole source of this example</a></p><pre>make install</pre></div>'
+    const content = extract(
+      `<title>Manual</title><div>${paragraphs.map((text) => `<p>${text}</p>`).join('')}${box}</div>`,
+    )
+    assert.ok(content.text.includes('make install'))
+  })
+
+  it('keeps the long answers of a forum together with the question', () => {
+    const post = (text: string) =>
+      `<div><div><div><div>${`<p>${text} ${text}</p>`.repeat(13)}</div></div></div></div>`
+    const [question = '', answer = ''] = paragraphs
+    const { text } = extract(
+      `<title>Forum</title>${menu}<div>${post(question)}<hr>${post(answer)}</div>`,
+    )
+    assert.ok(text.includes(question) && text.includes(answer))
+  })
+
   it('takes all of a short page, and says that it is not sure', () => {
     const content = extract(
       '<title>Opening hours</title><body><p>Mon-Fri 9-17</p><p>Sat 9-12</p></body>',

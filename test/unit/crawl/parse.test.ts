@@ -109,10 +109,12 @@ describe('a page', () => {
   })
 
   it('gives its doubtful prose full weight where the main content is uncertain', async () => {
-    await pageOf(
-      `<title>T</title><p>Some short text</p><div class="comments"><p>${prose}</p></div>`,
-    )
-    assert.ok(analysed?.text.includes('inspectors'), JSON.stringify(analysed))
+    const comment =
+      'The ferry was late again this morning, and nobody on the pier knew why, says a reader. '
+    const html = `<div class="content"><p>${prose}${prose}</p></div><div class="comments"><p>${comment}</p></div>`
+    const page = await pageOf(html)
+    assert.ok(!textOf(page.text).includes('ferry') && textOf(page.rest).includes('ferry'))
+    assert.ok(analysed?.text.includes('ferry'))
   })
 })
 
@@ -192,6 +194,9 @@ describe('the body of a page', () => {
       { numRuns: 200 },
     )
   })
+
+  it('may have a title that shows nothing: then the URL is its title', async () =>
+    assert.equal((await pageOf(`<title>\u0001</title><p>${prose}`)).title, url))
 
   it('that breaks a part of the parser is a failure, not an exception', async () => {
     const broken = createParser({
