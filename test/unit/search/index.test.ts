@@ -1,7 +1,7 @@
 /** The index as a whole: after any history it answers like a naive one that was just built. */
 import assert from 'node:assert'
 import { afterEach, beforeEach, describe, it } from 'node:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import type { Db } from '../../../src/lib/sqlite.ts'
 import { createIndexReader, createIndexWriter } from '../../../src/search/flex.ts'
 import type { IndexedDocument, IndexReader, IndexWriter } from '../../../src/search/index.ts'
@@ -163,7 +163,10 @@ function check(reader: IndexReader, living: ReadonlyMap<number, IndexedDocument>
       assert.equal(reader.frequency(word), holders)
       const { hits } = reader.search({ ...query, match: 'any' }, 1_000, forever)
       for (const { docno, score } of hits)
-        assert.ok(Math.abs(score - (expected.get(docno) ?? -1)) < 1e-9, `${docno} of ${words}`)
+        assert.ok(
+          Math.abs(score - (expected.get(docno) ?? -1)) < 1e-9,
+          `${docno} of ${words.join()}`,
+        )
       for (let i = 1; i < hits.length; i += 1)
         assert.ok((hits[i - 1]?.score ?? 0) >= (hits[i]?.score ?? 0))
       const wanted = [...living.values()].filter(
