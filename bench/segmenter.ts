@@ -10,6 +10,12 @@ import { loadTextTables } from '../src/text/tables.ts'
 import { BIGRAM_PREFIX, createAnalyzer, type Analyzer } from '../src/text/tokenize.ts'
 
 const SETS = ['rgb-zh', 'drcd-hant', 'dureader-demo', 'cmrc2018']
+/** What counts of a query: weight of its words, weight of its pairs. */
+const MODES = [
+  ['words', 1, 0],
+  ['both', 1, 0.5],
+  ['pairs', 0, 1],
+] as const
 const K1 = 0.7
 const B = 0.7
 
@@ -30,7 +36,6 @@ const rssMb = (): number => process.memoryUsage().rss / 1e6
 /** The same dictionary object with another cut: folding, stop words and bigrams stay. */
 const cutters: Record<string, () => (dictionary: Dictionary) => Dictionary['cut']> = {
   'own dictionary': () => (dictionary) => (run, use) => dictionary.cut(run, use),
-  'no words': () => () => () => {},
   '@node-rs/jieba': () => {
     const require = createRequire(import.meta.url)
     const { Jieba } = require('@node-rs/jieba') as typeof import('@node-rs/jieba')
@@ -96,11 +101,12 @@ const readLines = <T>(bytes: Uint8Array): T[] =>
     .split('\n')
     .map((line) => JSON.parse(line) as T)
 
-async function main(folder: string): Promise<void> {
+async function main(folder: string, only: string | undefined): Promise<void> {
   const score = (await import(pathToFileURL(join(folder, 'score.mjs')).href)) as Score
   const dictionary = loadTextTables(Uint8Array.from(textTables()).buffer)
   const result: Record<string, unknown> = {}
   for (const [name, load] of Object.entries(cutters)) {
+    if (only !== undefined && only !== name) continue
     const [startMs, startMb] = [cpuMs(), rssMb()]
     const cut = load()(dictionary)
     cut('启动', () => {})
@@ -118,21 +124,21 @@ async function main(folder: string): Promise<void> {
         readFileSync(join(folder, set, 'queries.dev.jsonl')),
       )
       const qrels = score.readQrels(join(folder, set, 'qrels.dev.tsv'))
-      for (const bigram of [0, 0.5]) {
+      for (const [mode, wordWeight, pairWeight] of MODES) {
         const run = new Map<string, string[]>()
         for (const query of queries) {
           const { words, bigrams } = analyzer.query(query.text)
-          const telling = words.filter((word) => !word.isStop).map(({ term }) => [term, 1] as const)
+          const telling = words.filter((word) => !word.isStop)
           const hits = search(index, [
-            ...telling,
-            ...bigrams.map((term) => [term, bigram] as const),
+            ...telling.map(({ term }) => [term, wordWeight] as const),
+            ...bigrams.map((term) => [term, pairWeight] as const),
           ])
           run.set(
             query.id,
             hits.map(([d]) => (docs[d] as Doc).id),
           )
         }
-        row[`${set}${bigram ? '+2' : ''}`] = score.means(score.scoreRun(run, qrels)).ndcg10
+        row[`${set} ${mode}`] = score.means(score.scoreRun(run, qrels)).ndcg10
       }
       row[`${set} postings`] = [...index.postings].reduce(
         (sum, [term, { documents }]) =>
@@ -155,4 +161,5 @@ async function main(folder: string): Promise<void> {
   console.log(`RESULT ${JSON.stringify(result)}`)
 }
 
-await main(process.argv[2] ?? join(import.meta.dirname, '../../shared/eval'))
+/* node bench/segmenter.ts [folder of the relevance sets] [one cutter] */
+await main(process.argv[2] ?? join(import.meta.dirname, '../../shared/eval'), process.argv[3])

@@ -6,6 +6,9 @@ import { highlightRanges, snippet } from '../../../src/text/highlight.ts'
 import { createAnalyzer } from '../../../src/text/tokenize.ts'
 import { loadTestTables } from '../../text-tables.ts'
 
+/** Far above what linear work takes on a busy machine, far below what quadratic work would. */
+const CPU_US_MAX = 3_000_000
+
 const analyzer = createAnalyzer(loadTestTables())
 const termsOf = (query: string) => {
   const { words, bigrams } = analyzer.query(query)
@@ -48,6 +51,12 @@ const highlights: readonly (readonly [what: string, text: string, query: string,
     ['marks Chinese across word borders', '一段简单的', '段简', '一[段简]单的'],
     ['marks the word inside a longer one', '虚拟机器与虚拟机', '虚拟机', '[虚拟机]器与[虚拟机]'],
     ['marks a compound as one', 'Use node.js now', 'node.js', 'Use [node.js] now'],
+    [
+      'marks a compound and its parts as one',
+      'Use node.js now',
+      'node.js node',
+      'Use [node.js] now',
+    ],
     ['marks a part of a compound', 'Call getUserName', 'user', 'Call get[User]Name'],
     ['joins what touches', '中文检索', '中文 检索', '[中文检索]'],
     ['marks nothing where nothing is', 'abc', 'xyz', 'abc'],
@@ -208,11 +217,11 @@ describe('snippet', () => {
     ['quotation marks after a dot', `.${'"'.repeat(100_000)}`],
   ]
   for (const [what, text] of hostile) {
-    it(`takes ${what} within half a second`, () => {
+    it(`takes ${what} without trouble`, () => {
       const before = process.cpuUsage().user
       const shown = snippet(analyzer, text, termsOf('水 a'), 160)
       assert(shown.text.length <= 161)
-      assert(process.cpuUsage().user - before < 500_000)
+      assert(process.cpuUsage().user - before < CPU_US_MAX)
     })
   }
 })

