@@ -8,7 +8,7 @@ export type Snippet = { text: string; ranges: TextRange[] }
 
 /** What is looked at of a text, in UTF-16 units. */
 export const HIGHLIGHT_UNITS_MAX = 100_000
-/** Texts are looked at in slices of about this size; the first slice that holds every term of the text's query ends the search. */
+/** A text is looked at in slices of about this size, until every term was found once. */
 const SLICE_UNITS = 8_000
 /** Share of a snippet that may stand before its first mark. */
 const LEAD_SHARE = 0.35
