@@ -1,7 +1,7 @@
 /** Where the program begins: the command line on the main thread, one role on every other. Does nothing itself. */
 import { isMainThread, workerData } from 'node:worker_threads'
 
-const roles: Record<string, () => Promise<{ run(data: never): unknown }>> = {
+const roles: Record<string, () => Promise<{ run: (data: never) => unknown }>> = {
   engine: () => import('./engine.ts'),
   search: () => import('./searcher.ts'),
   parser: () => import('./parser.ts'),
@@ -9,7 +9,7 @@ const roles: Record<string, () => Promise<{ run(data: never): unknown }>> = {
 
 async function start(): Promise<void> {
   if (isMainThread) {
-    const { runCommandLine } = await import('./cli.ts')
+    const { runCommandLine } = await import('./cli/run.ts')
     await runCommandLine(process.argv.slice(2))
     return
   }

@@ -139,11 +139,24 @@ function codeOf(error: unknown): string {
     : ''
 }
 
+/** Of the library inside, for instance 3.54.1. */
+export function sqliteVersion(): string {
+  const native = new Sqlite(':memory:')
+  try {
+    return versionOf(native)
+  } finally {
+    native.close()
+  }
+}
+
+const versionOf = (native: Sqlite.Database): string => {
+  const row = native.prepare<[], { version: string }>('SELECT sqlite_version() AS version').get()
+  assert(row !== undefined)
+  return row.version
+}
+
 function refuseOldVersion(native: Sqlite.Database): void {
-  const version = native
-    .prepare<[], { version: string }>('SELECT sqlite_version() AS version')
-    .get()?.version
-  assert(version !== undefined)
+  const version = versionOf(native)
   const parts = version.split('.').map(Number)
   for (const [i, least] of oldestVersion.entries()) {
     const part = parts[i] ?? 0

@@ -1,0 +1,206 @@
+/** The main thread's whole: locks the directory, starts engine and search threads, restarts them, hands out the ports, closes in order. */
+import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { MessageChannel } from 'node:worker_threads'
+import { textTables } from './assets.ts'
+import type { Config } from './config.ts'
+import { KeptThread } from './kept-thread.ts'
+import { AppError } from './lib/errors.ts'
+import { lockDirectory } from './lib/lock.ts'
+import type { Log } from './lib/log.ts'
+import { sendEvent, type Caller } from './lib/rpc.ts'
+import type { ExportCall, SearchCall } from './searcher.ts'
+import type { CrawlControl, Health, SearchPort } from './server/control.ts'
+import type { JobStatus } from './store/records.ts'
+
+export type AppOptions = {
+  config: Config
+  directory: string
+  /** Without it the directory is opened for reading only: no lock, no engine, no crawl. */
+  engine: boolean
+  /** Go on with jobs that were running when the process ended. */
+  resumeJobs: boolean
+  search: boolean
+  log: Log
+}
+
+export type App = {
+  search: SearchPort
+  crawl: CrawlControl
+  /** Calls to the engine that only the command line makes: import, reindex, finish. */
+  engine: Caller['call']
+  health: () => Health
+  announce: (address: string) => void
+  /** Called once the engine has caught up with what was committed before. */
+  ready: () => Promise<void>
+  close: () => Promise<void>
+}
+
+/** Young generations stay small: many short-lived pages, few kept; larger ones cost memory in every thread. */
+const threadLimits = {
+  engine: { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 160 },
+  search: { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 128 },
+}
+
+/** @throws AppError locked | cannot_create */
+export function openApp(options: AppOptions): App {
+  const { config, directory, log } = options
+  const lock = options.engine ? lockDirectory(directory) : null
+  const threads: Threads = { engine: null, search: null }
+  const progress = new Progress()
+  const tables = sharedTables()
+  const common = { log, onReady: () => linkThreads(threads) }
+  if (options.engine) {
+    threads.engine = new KeptThread({
+      ...common,
+      role: 'engine',
+      data: { config, directory, tables, resumeJobs: options.resumeJobs },
+      limits: threadLimits.engine,
+      events: { progress: (jobs: JobStatus[]) => progress.take(jobs) },
+    })
+  }
+  if (options.search) {
+    const file = join(directory, 'findling.db')
+    threads.search = new KeptThread({
+      ...common,
+      role: 'search',
+      data: { config, file, tables },
+      limits: threadLimits.search,
+      events: {},
+    })
+  }
+  startInOrder(threads)
+  const { engine, search } = threads
+  return {
+    search: searchPort(config, search),
+    crawl: crawlControl((name, input) => callerOf(engine).call(name, input), progress),
+    engine: async (name, input, transfer) => callerOf(engine).call(name, input, transfer),
+    health: () => ({
+      ready: search?.isReady() === true && engine?.isReady() !== false,
+      search: search?.isReady() === true,
+      engine: engine?.isReady() === true,
+      crawl: progress.inWords,
+      restarts: (engine?.restarts ?? 0) + (search?.restarts ?? 0),
+    }),
+    announce: (address) => lock?.announce(address),
+    ready: async () => {
+      await engine?.ready()
+      await search?.ready()
+    },
+    close: async () => {
+      await search?.stop()
+      await engine?.stop()
+      lock?.release()
+    },
+  }
+}
+
+type Threads = { engine: KeptThread | null; search: KeptThread | null }
+
+/** The engine makes the tables that the search thread reads; on an existing directory both could start at once, but it would gain little. */
+function startInOrder({ engine, search }: Threads): void {
+  if (engine === null) {
+    search?.start()
+    return
+  }
+  engine.start()
+  if (search === null) return
+  const startSearch = async (): Promise<void> => {
+    await engine.ready()
+    search.start()
+  }
+  startSearch().catch(() => {
+    // Refused: `ready` tells whoever waits.
+  })
+}
+
+/** Engine and search talk directly, over a fresh channel after every start of either. */
+function linkThreads({ engine, search }: Threads): void {
+  const [writing, reading] = [engine?.worker() ?? null, search?.worker() ?? null]
+  if (engine?.isReady() !== true || search?.isReady() !== true) return
+  if (writing === null || reading === null) return
+  const { port1, port2 } = new MessageChannel()
+  sendEvent(writing, 'link', port1, [port1])
+  sendEvent(reading, 'link', port2, [port2])
+}
+
+const callerOf = (thread: KeptThread | null): Caller => {
+  if (thread === null) throw new AppError('locked', 'The directory is open for reading only.')
+  return thread.caller()
+}
+
+/** The last word of the crawl, and who wants to hear the next one. */
+class Progress {
+  readonly listeners = new Set<(jobs: JobStatus[]) => void>()
+  inWords = 'idle'
+
+  take(jobs: JobStatus[]): void {
+    const running = jobs.filter((job) => job.state === 'running').length
+    const waiting = jobs.find((job) => job.state === 'waiting')
+    this.inWords = waiting?.note ?? (running === 0 ? 'idle' : `${running} running`)
+    for (const listener of this.listeners) listener(jobs)
+  }
+}
+
+/** At most `search-queue` queries wait or run at a time; more are refused at once, so that those accepted are answered in time. */
+function searchPort(config: Config, thread: KeptThread | null): SearchPort {
+  let open = 0
+  const ask = async <T>(name: string, input?: unknown): Promise<T> => {
+    if (open >= config['search-queue']) {
+      throw new AppError('overloaded', 'Too many queries at once.', { retryAfterS: 1 })
+    }
+    open++
+    try {
+      return await callerOf(thread).call(name, input)
+    } finally {
+      open--
+    }
+  }
+  return {
+    search: (request) => {
+      const untilMs = Date.now() + config['search-deadline-ms']
+      return ask('search', { request, untilMs } satisfies SearchCall)
+    },
+    suggest: (q, limit) => ask('suggest', { q, limit }),
+    document: (id) => ask('document', id),
+    stats: () => ask('stats'),
+    exportAfter: (after, limit) => ask('export', { after, limit } satisfies ExportCall),
+    isReady: () => thread?.isReady() === true,
+  }
+}
+
+function crawlControl(call: Caller['call'], progress: Progress): CrawlControl {
+  const ask = async <T>(name: string, input?: unknown): Promise<T> => call(name, input)
+  return {
+    start: (spec) => ask('start', spec),
+    jobs: () => ask('jobs'),
+    job: (id) => ask('job', id),
+    pause: (id) => ask('setState', { id, state: 'paused' }),
+    resume: (id) => ask('setState', { id, state: 'running' }),
+    stop: (id) => ask('setState', { id, state: 'stopped' }),
+    explain: (url) => ask('explain', url),
+    onProgress(listener) {
+      progress.listeners.add(listener)
+      return () => progress.listeners.delete(listener)
+    },
+  }
+}
+
+/** One copy for all threads. */
+function sharedTables(): SharedArrayBuffer {
+  const bytes = textTables()
+  const shared = new SharedArrayBuffer(bytes.byteLength)
+  new Uint8Array(shared).set(bytes)
+  return shared
+}
+
+/** The administration key: as configured, else made once and kept in DATA/admin.key (0600). */
+export function adminKey(config: Config, directory: string): string {
+  if (config.key !== '') return config.key
+  const file = join(directory, 'admin.key')
+  if (existsSync(file)) return readFileSync(file, 'utf8').trim()
+  const key = randomBytes(16).toString('hex')
+  writeFileSync(file, `${key}\n`, { mode: 0o600 })
+  return key
+}

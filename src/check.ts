@@ -1,0 +1,39 @@
+/** Everything that `findling check` proves of a data directory, read-only: also while a server runs on it. */
+import { join } from 'node:path'
+import { openDatabase } from './lib/sqlite.ts'
+import { AppError } from './lib/errors.ts'
+import { checkIndex } from './search/check.ts'
+import { checkStore } from './store/check.ts'
+import { migrations } from './store/schema.ts'
+
+export type CheckResult = { problems: string[]; facts: Record<string, number> }
+
+/** @throws AppError schema_too_new | corrupt | io */
+export function checkDirectory(directory: string): CheckResult {
+  const db = openDatabase(join(directory, 'findling.db'), { readonly: true })
+  try {
+    const version = Number(db.pragma('user_version'))
+    if (version > migrations.length)
+      throw new AppError(
+        'schema_too_new',
+        `The data has schema ${version}, this program knows ${migrations.length}.`,
+      )
+    const problems = checkStore(db)
+    if (problems.length === 0) problems.push(...checkIndex(db))
+    const count = (sql: string): number => db.prepare<{ n: number }>(sql).value() ?? 0
+    return {
+      problems,
+      facts: {
+        documents: count('SELECT count(*) AS n FROM doc'),
+        urls: count('SELECT count(*) AS n FROM url'),
+        queued: count('SELECT count(*) AS n FROM url WHERE state = 0'),
+        segments: count('SELECT count(*) AS n FROM seg'),
+        pending: count(
+          'SELECT count(*) AS n FROM doc WHERE copy_of IS NULL AND docno > coalesce((SELECT max(maxdoc) FROM seg), 0)',
+        ),
+      },
+    }
+  } finally {
+    db.close()
+  }
+}

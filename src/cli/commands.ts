@@ -1,0 +1,105 @@
+/** The table of commands: name, operands, options, one sentence, and the function that runs it. */
+import {
+  configCommand,
+  explainCommand,
+  exportCommand,
+  healthCommand,
+  searchCommand,
+  versionCommand,
+} from './ask.ts'
+import { formatOption as format, type Command } from './command.ts'
+import { crawlCommand, crawlOptions } from './crawl.ts'
+import { checkCommand, importCommand, reindexCommand } from './maintain.ts'
+import { serveCommand } from './serve.ts'
+
+export const commands: Readonly<Record<string, Command>> = {
+  serve: {
+    synopsis: '',
+    about: 'Serves the search page and the API (the default).',
+    operands: [0, 0],
+    options: {
+      crawl: { type: 'string', many: true, value: 'URL', about: 'Also crawls this site.' },
+    },
+    run: serveCommand,
+  },
+  crawl: {
+    synopsis: 'URL...',
+    about: 'Crawls sites to the end of their scope; goes on where it was interrupted.',
+    operands: [1, 1_000],
+    options: { ...crawlOptions, format },
+    run: crawlCommand,
+  },
+  search: {
+    synopsis: 'QUERY',
+    about: 'Searches.',
+    operands: [1, 100],
+    options: {
+      format,
+      limit: { type: 'string', value: 'N', about: 'Hits, 1 to 50 (10).' },
+      offset: { type: 'string', value: 'N', about: 'Hits to skip (0).' },
+    },
+    run: searchCommand,
+  },
+  import: {
+    synopsis: 'FILE|-',
+    about: 'Stores documents from JSON lines {url, title, text, lang?, published_at?, fields?}.',
+    operands: [1, 1],
+    options: {
+      format,
+      'no-dedupe': { type: 'boolean', about: 'Keeps copies as documents of their own.' },
+    },
+    run: importCommand,
+  },
+  export: {
+    synopsis: '',
+    about: 'Prints every document as a JSON line.',
+    operands: [0, 0],
+    options: { format },
+    run: exportCommand,
+  },
+  explain: {
+    synopsis: 'URL',
+    about: 'Tells why a URL is, or is not, in the index.',
+    operands: [1, 1],
+    options: { format },
+    run: explainCommand,
+  },
+  reindex: {
+    synopsis: '',
+    about: 'Makes the index again from the stored documents.',
+    operands: [0, 0],
+    options: {},
+    run: reindexCommand,
+  },
+  check: {
+    synopsis: '',
+    about: 'Proves the invariants of a data directory.',
+    operands: [0, 0],
+    options: { format },
+    run: checkCommand,
+  },
+  config: {
+    synopsis: '',
+    about: 'Prints each setting and where it came from.',
+    operands: [0, 0],
+    options: { format },
+    run: configCommand,
+  },
+  health: {
+    synopsis: '',
+    about: 'Asks the running server whether it is ready.',
+    operands: [0, 0],
+    options: {},
+    run: healthCommand,
+  },
+  version: {
+    synopsis: '',
+    about: 'Prints the version.',
+    operands: [0, 0],
+    options: {
+      format,
+      json: { type: 'boolean', about: 'With the versions of what it is made of.' },
+    },
+    run: versionCommand,
+  },
+}

@@ -1,0 +1,93 @@
+/** Commands that work on the directory itself: import, reindex, check. */
+import { createReadStream, statSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { openApp } from '../app.ts'
+import { checkDirectory } from '../check.ts'
+import { AppError } from '../lib/errors.ts'
+import { formatOf, requireData, write, type Call } from './command.ts'
+
+type ImportAnswer = { stored: number; unchanged: number; exactCopies: number; nearCopies: number }
+const importBatch = 200
+
+export async function importCommand(call: Call): Promise<number> {
+  const file = call.operands[0] ?? '-'
+  if (file !== '-' && statSync(file, { throwIfNoEntry: false }) === undefined)
+    throw new AppError('input_missing', `${file} does not exist.`)
+  const app = openApp({
+    config: call.config,
+    directory: call.directory,
+    engine: true,
+    resumeJobs: false,
+    search: false,
+    log: call.log,
+  })
+  const total: ImportAnswer = { stored: 0, unchanged: 0, exactCopies: 0, nearCopies: 0 }
+  try {
+    await app.ready()
+    const dedupe = call.options['no-dedupe'] !== true
+    let lines: { number: number; text: string }[] = []
+    const send = async (): Promise<void> => {
+      const answer = await app.engine<ImportAnswer>('import', { lines, dedupe })
+      for (const name of Object.keys(total) as (keyof ImportAnswer)[]) total[name] += answer[name]
+      lines = []
+    }
+    let number = 0
+    const input = file === '-' ? process.stdin : createReadStream(file)
+    for await (const text of createInterface({ input, crlfDelay: Infinity })) {
+      number++
+      if (text.trim() === '') continue
+      lines.push({ number, text })
+      if (lines.length === importBatch) await send()
+    }
+    if (lines.length > 0) await send()
+    await app.engine('finish')
+  } finally {
+    await app.close()
+    const summary = {
+      stored: total.stored,
+      unchanged: total.unchanged,
+      exact_copies: total.exactCopies,
+      near_copies: total.nearCopies,
+    }
+    if (formatOf(call, 'text') === 'text')
+      await write(
+        `stored ${total.stored}, unchanged ${total.unchanged}, exact copies ${total.exactCopies}, near copies ${total.nearCopies}\n`,
+      )
+    else await write(`${JSON.stringify(summary)}\n`)
+  }
+  return 0
+}
+
+export async function reindexCommand(call: Call): Promise<number> {
+  requireData(call.directory)
+  const app = openApp({
+    config: call.config,
+    directory: call.directory,
+    engine: true,
+    resumeJobs: false,
+    search: false,
+    log: call.log,
+  })
+  try {
+    await app.ready()
+    const { documents } = await app.engine<{ documents: number }>('reindex')
+    await write(`indexed ${documents} documents\n`)
+  } finally {
+    await app.close()
+  }
+  return 0
+}
+
+export async function checkCommand(call: Call): Promise<number> {
+  requireData(call.directory)
+  const { problems, facts } = checkDirectory(call.directory)
+  if (formatOf(call, 'text') === 'text') {
+    for (const problem of problems) await write(`wrong: ${problem}\n`)
+    await write(
+      `${problems.length === 0 ? 'ok' : `${problems.length} problems`}: ${Object.entries(facts)
+        .map(([name, value]) => `${name} ${value}`)
+        .join(', ')}\n`,
+    )
+  } else await write(`${JSON.stringify({ ok: problems.length === 0, problems, ...facts })}\n`)
+  return problems.length === 0 ? 0 : 1
+}

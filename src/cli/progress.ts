@@ -1,0 +1,100 @@
+/** What a crawl shows on a terminal: one line that moves, and the summary at the end. Pure but for the writing. */
+import type { JobCounts, JobStatus } from '../store/records.ts'
+
+const sum = (record: Record<string, number>): number =>
+  Object.values(record).reduce((total, n) => total + n, 0)
+
+const duration = (seconds: number): string =>
+  seconds < 60
+    ? `${Math.round(seconds)}s`
+    : seconds < 3600
+      ? `${Math.floor(seconds / 60)}m${String(Math.round(seconds % 60)).padStart(2, '0')}s`
+      : `${Math.floor(seconds / 3600)}h${String(Math.floor((seconds % 3600) / 60)).padStart(2, '0')}m`
+
+/** One line of at most `columns` characters. */
+export function progressLine(job: JobStatus, columns: number): string {
+  const { counts, queued } = job
+  const known = counts.fetched + queued
+  const share = known === 0 ? 0 : counts.fetched / known
+  const width = 16
+  const filled = Math.round(share * width)
+  const bar = `[${'#'.repeat(filled)}${'-'.repeat(width - filled)}]`
+  const parts = [
+    `${bar} ${counts.stored} pages`,
+    `${job.pagesPerSecond}/s`,
+    `queue ${queued}`,
+    `duplicates ${counts.exactCopies + counts.nearCopies}`,
+    `errors ${sum(counts.failed)}`,
+    job.state === 'waiting'
+      ? job.note
+      : `ETA ${job.etaSeconds === null ? '-' : duration(job.etaSeconds)}`,
+  ]
+  return parts.join('  ').slice(0, Math.max(10, columns - 1))
+}
+
+export type Summary = {
+  state: JobStatus['state']
+  note: string
+  fetched: number
+  fetched_this_run: number
+  stored: number
+  unchanged: number
+  duplicates: { exact: number; near: number }
+  redirects: number
+  gone: number
+  refused: Record<string, number>
+  failed: Record<string, number>
+  queued: number
+  bytes: number
+  seconds: number
+}
+
+export function summarise(job: JobStatus, before: JobCounts | null): Summary {
+  const { counts } = job
+  return {
+    state: job.state,
+    note: job.note,
+    fetched: counts.fetched,
+    fetched_this_run: counts.fetched - (before?.fetched ?? 0),
+    stored: counts.stored,
+    unchanged: counts.unchanged,
+    duplicates: { exact: counts.exactCopies, near: counts.nearCopies },
+    redirects: counts.redirects,
+    gone: counts.gone,
+    refused: counts.refused,
+    failed: counts.failed,
+    queued: job.queued,
+    bytes: counts.bytes,
+    seconds: job.seconds,
+  }
+}
+
+const reasons = (record: Record<string, number>): string => {
+  const parts = Object.entries(record).sort((a, b) => b[1] - a[1])
+  return parts.length === 0 ? '' : ` (${parts.map(([reason, n]) => `${reason} ${n}`).join(', ')})`
+}
+
+/** The summary for people. */
+export function summaryText(summary: Summary): string {
+  const { duplicates } = summary
+  const lines = [
+    [
+      'fetched',
+      `${summary.fetched}${summary.fetched_this_run === summary.fetched ? '' : `, ${summary.fetched_this_run} in this run`}`,
+    ],
+    ['stored', `${summary.stored}`],
+    ['unchanged', `${summary.unchanged}`],
+    [
+      'duplicates',
+      `${duplicates.exact + duplicates.near} (exact ${duplicates.exact}, near ${duplicates.near})`,
+    ],
+    ['redirects', `${summary.redirects}`],
+    ['gone', `${summary.gone}`],
+    ['refused', `${sum(summary.refused)}${reasons(summary.refused)}`],
+    ['failed', `${sum(summary.failed)}${reasons(summary.failed)}`],
+    ['queued', `${summary.queued}`],
+    ['seconds', `${summary.seconds}`],
+  ]
+  const state = summary.note === '' ? summary.state : `${summary.state}: ${summary.note}`
+  return `${state}\n${lines.map(([name = '', value = '']) => `  ${name.padEnd(11)} ${value}`).join('\n')}\n`
+}

@@ -1,0 +1,139 @@
+/** The batch transaction: visits become documents, links, hashes, counts and settled leases, all or nothing. Everything here may run twice. */
+import type { Store } from '../store/store.ts'
+import type { Duplicates } from './duplicates.ts'
+import type { FoundUrl, Frontier, Settled, Settlement } from './frontier.ts'
+import type { Jobs } from './jobs.ts'
+import type { ParsedPage } from './page.ts'
+import type { Visited } from './visit.ts'
+
+/** A document as the index takes it: the same shape as IndexedDocument of search/index.ts. */
+export type CommittedDocument = {
+  docno: number
+  terms: readonly string[]
+  quants: Uint8Array
+  length: number
+}
+
+export type Committed = {
+  /** New and changed documents with postings of their own, in docno order. */
+  documents: CommittedDocument[]
+  /** Docnos of copies that took the place of an original: their terms are to be made from the stored text. */
+  promoted: number[]
+  /** The settlements as they were written: a page may have turned out to be a copy, or unchanged. */
+  settlements: Settlement[]
+}
+
+export type Committer = {
+  /** Writes the batch in one transaction. Throws what SQLite throws; then nothing of it has happened. */
+  commit(batch: readonly Visited[]): Committed
+}
+
+export type CommitTools = {
+  store: Store
+  frontier: Frontier
+  duplicates: Duplicates
+  jobs: Pick<Jobs, 'ofSource' | 'count' | 'save' | 'reload'>
+  /** Links in scope of any source, with the source they are queued for. */
+  judgeLinks: (visited: Visited) => FoundUrl[]
+  now: () => number
+}
+
+export function createCommitter(tools: CommitTools): Committer {
+  const { store, frontier, duplicates, jobs } = tools
+  return {
+    commit(batch) {
+      const result: Committed = { documents: [], promoted: [], settlements: [] }
+      const settled: Settled[] = []
+      let isCommitted = false
+      try {
+        store.transaction(() => {
+          for (const visited of batch) {
+            const links = tools.judgeLinks(visited)
+            const settlement = writeVisit(visited, tools, result)
+            const job = jobs.ofSource(visited.lease.sourceId)
+            if (job !== null) jobs.count(job, { ...visited, settlement })
+            result.settlements.push(settlement)
+            settled.push({ lease: visited.lease, settlement, links })
+          }
+          // Where the frontier shares the store this returns no promise: it has happened when the transaction ends.
+          void frontier.settle(settled, tools.now())
+          jobs.save()
+        })
+        isCommitted = true
+      } finally {
+        if (!isCommitted) {
+          duplicates.rolledBack()
+          jobs.reload()
+        }
+        frontier.settled(settled, isCommitted)
+      }
+      return result
+    },
+  }
+}
+
+function writeVisit(visited: Visited, tools: CommitTools, result: Committed): Settlement {
+  const { page, settlement, lease } = visited
+  if (page !== null) return writePage(visited, page, tools, result)
+  if (!isGone(settlement)) return settlement
+  tools.duplicates.remove(lease.urlId)
+  const removed = tools.store.removeDocument(lease.urlId)
+  if (removed?.promoted) result.promoted.push(removed.promoted.docno)
+  return settlement
+}
+
+/** What the page was known for is no longer to be shown. A failure of the network is no reason. */
+const isGone = (settlement: Settlement): boolean =>
+  settlement.kind === 'gone' ||
+  settlement.kind === 'redirect' ||
+  (settlement.kind === 'refused' &&
+    (settlement.reason === 'robots' || (settlement.status >= 200 && settlement.status < 300)))
+
+function writePage(
+  visited: Visited,
+  page: ParsedPage,
+  { store, duplicates, now }: CommitTools,
+  result: Committed,
+): Settlement {
+  const { lease, settlement } = visited
+  const { urlId } = lease
+  const hostId = store.hostId(lease.origin)
+  if (!visited.mayFold) duplicates.remove(urlId)
+  const placed = visited.mayFold
+    ? duplicates.place({ urlId, hostId, fingerprint: page.fingerprint })
+    : null
+  const put = store.putDocument({
+    urlId,
+    url: lease.url,
+    hostId,
+    title: page.title,
+    lang: page.lang,
+    type: visited.type,
+    size: visited.wireBytes,
+    publishedAtMs: page.publishedAtMs,
+    fetchedAtMs: now(),
+    copyOf: placed?.kind === 'exact' ? placed.original : null,
+    body: page.text,
+    rest: page.rest.byteLength === 0 ? null : page.rest,
+    extra: {
+      description: page.description,
+      author: page.author,
+      headings: page.headings,
+      keywords: page.keywords,
+      fields: page.fields,
+    },
+  })
+  if (put.promoted !== null) result.promoted.push(put.promoted.docno)
+  const { status } = settlement
+  const recrawl =
+    settlement.kind === 'stored' && settlement.recrawlAtMs !== undefined
+      ? { recrawlAtMs: settlement.recrawlAtMs }
+      : {}
+  if (!put.isNew) return { kind: 'unchanged', status, ...recrawl }
+  if (put.copyOf === null) {
+    const { terms, quants, length } = page
+    result.documents.push({ docno: put.docno, terms, quants, length })
+  }
+  if (placed === null || placed.kind === 'unique') return settlement
+  return { kind: 'duplicate', of: placed.kind, status, ...recrawl }
+}

@@ -1,0 +1,401 @@
+/** The crawl: takes leases while there is room, visits them side by side, commits in batches. Owns the jobs, sees no index and no server. */
+import { setTimeout as setTimeoutOf } from 'node:timers/promises'
+import { hasRepeatingPath, normalizeUrl, registrableDomain } from '../lib/url.ts'
+import { isDiskFull } from '../lib/sqlite.ts'
+import { AppError } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
+import type { CrawlSpec, JobStatus } from '../store/records.ts'
+import type { Store } from '../store/store.ts'
+import { createCommitter, type Committed, type Committer } from './commit.ts'
+import type { Duplicates } from './duplicates.ts'
+import type { FetchOutcome, ParseJob, ParseOutcome } from './page.ts'
+import type { FoundUrl, Frontier, Lease } from './frontier.ts'
+import { importSourceKey } from './import-lines.ts'
+import { Jobs, scopeOf, type Job } from './jobs.ts'
+import type { RobotsGate } from './robots-gate.ts'
+import { isInScope, scopeKey, type ScopeSpec } from './scope.ts'
+import { visit, type Visited, type VisitLimits } from './visit.ts'
+
+export type CrawlLimits = VisitLimits & {
+  connections: number
+  batchPages: number
+  batchBytes: number
+  batchMs: number
+  seedsMax: number
+  /** Below this the crawl waits until there is a quarter more. */
+  diskFreeBytes: number
+}
+
+export type CrawlTools = {
+  store: Store
+  frontier: Frontier
+  duplicates: Duplicates
+  robots: RobotsGate
+  fetchPage: (lease: Lease) => Promise<FetchOutcome>
+  parse: (job: ParseJob) => Promise<ParseOutcome>
+  /** Delay between two requests to this URL's host where the job names none. */
+  defaultDelayMs: (url: string) => number
+  /** Lets the egress guard dial the port that an operator's seed names. */
+  allowSeed: (url: string) => void
+  diskFreeBytes: () => number
+  /** After each commit. */
+  onCommitted: (committed: Committed) => void
+  /** A job changed its state, or about a second passed. */
+  onProgress: (jobs: JobStatus[]) => void
+  limits: CrawlLimits
+  log: Log
+  now: () => number
+  random: () => number
+}
+
+/** Waits are never longer than this, so that a changed clock or a missed event costs seconds, not the crawl. */
+const wakeMaxMs = 5_000
+const progressMs = 1_000
+/** Adaptive politeness: a host that needs long to answer is asked more rarely. Only where there is a delay at all. */
+const latencyFactor = 2
+const latencyDelayMaxMs = 30_000
+/** The crawl goes on when there is a quarter more room than where it stopped. */
+const diskHysteresis = 1.25
+const closeCheckMs = 20
+
+/** One for the process: it guards the batch, the leases that are out and the jobs. */
+export class Crawl {
+  readonly #tools: CrawlTools
+  readonly #jobs: Jobs
+  readonly #scopes = new Map<number, ScopeSpec>()
+  readonly #committer: Committer
+  #batch: Visited[] = []
+  #batchBytes = 0
+  #batchSinceMs = 0
+  /** Visits whose response is not in yet. */
+  #active = 0
+  /** Leases taken and not yet committed. */
+  #out = 0
+  #isClosing = false
+  /** While the disk is full nothing is taken and the batch waits. */
+  #isHeld = false
+  #wake: NodeJS.Timeout | null = null
+  #reportedAtMs = 0
+
+  constructor(tools: CrawlTools) {
+    this.#tools = tools
+    this.#jobs = new Jobs(tools.store, tools.now)
+    this.#committer = createCommitter({
+      ...tools,
+      jobs: this.#jobs,
+      judgeLinks: (visited) => {
+        this.#followSeedRedirect(visited)
+        return judgeLinks(visited, this.#scopes)
+      },
+    })
+    this.#loadScopes()
+  }
+
+  /** Starts the job of this wish, or goes on with it. */
+  start(spec: CrawlSpec): JobStatus {
+    const { store, limits } = this.#tools
+    const checked = checkedSpec(spec, limits.seedsMax)
+    const job = store.transaction(() => this.#jobs.open(checked))
+    this.#goOn(job)
+    return this.#status(job)
+  }
+
+  /** Goes on with every job that was running when the process ended. */
+  resumeAll(): void {
+    for (const job of this.#jobs.all()) {
+      if (job.state === 'running' || job.state === 'waiting') this.#goOn(job)
+    }
+  }
+
+  jobs(): JobStatus[] {
+    return this.#jobs.all().map((job) => this.#status(job))
+  }
+
+  job(id: number): JobStatus | null {
+    const job = this.#jobs.get(id)
+    return job === null ? null : this.#status(job)
+  }
+
+  /** @throws AppError not_found */
+  setState(id: number, state: 'paused' | 'running' | 'stopped'): JobStatus {
+    const job = this.#jobs.get(id)
+    if (job === null) throw new AppError('not_found', `there is no job ${id}`)
+    if (state === 'running') this.#goOn(job)
+    else this.#end(job, state, '')
+    return this.#status(job)
+  }
+
+  /** Nothing is under way, and nothing will be before somebody asks. */
+  isIdle(): boolean {
+    return this.#out === 0 && !this.#isHeld && this.#jobs.running().length === 0
+  }
+
+  scopes(): ReadonlyMap<number, ScopeSpec> {
+    return this.#scopes
+  }
+
+  /** Takes nothing more, waits at most `graceMs` for what is out, commits. */
+  async close(graceMs: number): Promise<void> {
+    this.#isClosing = true
+    if (this.#wake !== null) clearTimeout(this.#wake)
+    const untilMs = performance.now() + graceMs
+    while (this.#out > this.#batch.length && performance.now() < untilMs)
+      await setTimeoutOf(closeCheckMs)
+    if (this.#batch.length > 0 && !this.#isHeld) this.#commit()
+  }
+
+  #pump(): void {
+    if (this.#isClosing) return
+    const { frontier, limits, now } = this.#tools
+    while (
+      !this.#isHeld &&
+      this.#active < limits.connections &&
+      this.#out < 2 * limits.batchPages
+    ) {
+      const lease = frontier.take(now())
+      if (lease === null) break
+      void this.#run(lease)
+    }
+    if (this.#isCommitDue()) this.#commit()
+    this.#finishWhereDone()
+    this.#schedule()
+  }
+
+  async #run(lease: Lease): Promise<void> {
+    const { frontier, now, store } = this.#tools
+    const job = this.#jobs.ofSource(lease.sourceId)
+    this.#active++
+    this.#out++
+    if (job !== null) {
+      job.out++
+      if (!hasRoom(job)) this.#activate()
+    }
+    const visited = await visit(lease, {
+      ...this.#tools,
+      fingerprintSeed: store.fingerprintSeed,
+      release: (crawlDelayMs, elapsedMs, pauseMs) => {
+        this.#active--
+        frontier.release(lease, now(), this.#delayMs(lease, job, crawlDelayMs, elapsedMs), pauseMs)
+        queueMicrotask(() => this.#pump())
+      },
+    })
+    if (this.#batch.length === 0) this.#batchSinceMs = now()
+    this.#batch.push(visited)
+    this.#batchBytes += weightOf(visited)
+    this.#pump()
+  }
+
+  #delayMs(lease: Lease, job: Job | null, crawlDelayMs: number | null, elapsedMs: number): number {
+    const wished = job?.spec.delayMs ?? this.#tools.defaultDelayMs(lease.url)
+    const adaptive = wished === 0 ? 0 : Math.min(elapsedMs * latencyFactor, latencyDelayMaxMs)
+    return Math.max(wished, crawlDelayMs ?? 0, adaptive)
+  }
+
+  #isCommitDue(): boolean {
+    const { limits, now, frontier } = this.#tools
+    if (this.#batch.length === 0 || this.#isHeld) return false
+    return (
+      this.#batch.length >= limits.batchPages ||
+      this.#batchBytes >= limits.batchBytes ||
+      now() - this.#batchSinceMs >= limits.batchMs ||
+      this.#batch.some(({ lease }) => lease.alone) ||
+      // Everything taken is here and nothing more can be taken: waiting would only delay the end.
+      (this.#out === this.#batch.length && frontier.nextDueAt(now()) === null)
+    )
+  }
+
+  #commit(): void {
+    const { diskFreeBytes, limits, onCommitted } = this.#tools
+    if (diskFreeBytes() < limits.diskFreeBytes) return this.#hold()
+    const batch = this.#batch
+    let committed: Committed
+    try {
+      committed = this.#committer.commit(batch)
+    } catch (error) {
+      if (!isDiskFull(error)) throw error
+      return this.#hold()
+    }
+    this.#batch = []
+    this.#batchBytes = 0
+    this.#out -= batch.length
+    for (const { lease } of batch) {
+      const job = this.#jobs.ofSource(lease.sourceId)
+      if (job !== null) job.out = Math.max(0, job.out - 1)
+    }
+    this.#activate()
+    onCommitted(committed)
+    this.#report(false)
+  }
+
+  /** The disk is full: the store cannot be written, so the state is only shown. */
+  #hold(): void {
+    const { diskFreeBytes, limits, log } = this.#tools
+    this.#isHeld = true
+    const freeMb = Math.round(diskFreeBytes() / 1e6)
+    const goesOnAtMb = Math.round((limits.diskFreeBytes * diskHysteresis) / 1e6)
+    log('warn', 'disk full, the crawl waits', { freeMb, goesOnAtMb })
+    for (const job of this.#jobs.running()) {
+      job.state = 'waiting'
+      job.note = `disk full: ${freeMb} MB free, goes on at ${goesOnAtMb} MB`
+    }
+    this.#report(true)
+  }
+
+  #goOnWhereRoom(): void {
+    const { diskFreeBytes, limits, log } = this.#tools
+    if (diskFreeBytes() < limits.diskFreeBytes * diskHysteresis) return
+    this.#isHeld = false
+    for (const job of this.#jobs.all()) {
+      if (job.state !== 'waiting') continue
+      job.state = 'running'
+      job.note = ''
+    }
+    log('info', 'the disk has room again, the crawl goes on')
+    this.#report(true)
+  }
+
+  #finishWhereDone(): void {
+    if (this.#isHeld) return
+    for (const job of this.#jobs.running()) {
+      if (job.out > 0) continue
+      if (!hasRoom(job))
+        this.#end(job, 'limit', `${job.spec.maxPages} pages stored: the limit of this job`)
+      else if (this.#tools.frontier.isFinished(job.sourceIds)) this.#end(job, 'done', '')
+    }
+  }
+
+  #end(job: Job, state: 'done' | 'limit' | 'stopped' | 'paused', note: string): void {
+    this.#tools.store.transaction(() => this.#jobs.setState(job, state, note))
+    this.#activate()
+    this.#tools.log('info', `job ${state}`, { job: job.id, stored: job.counts.stored })
+    this.#report(true)
+  }
+
+  #goOn(job: Job): void {
+    const { store, frontier, allowSeed } = this.#tools
+    for (const seed of job.spec.seeds) allowSeed(seed)
+    store.transaction(() => {
+      this.#jobs.setState(job, 'running')
+      const seeds = job.spec.seeds.map((url): FoundUrl => {
+        return { url, sourceId: store.sourceFor(scopeKey(scopeOf(job.spec, url))), depth: 0 }
+      })
+      this.#loadScopes()
+      void frontier.add(seeds)
+    })
+    this.#activate()
+    this.#report(true)
+    queueMicrotask(() => this.#pump())
+  }
+
+  /** http -> https, or to www: the seed's own address leads elsewhere, so its scope goes along. */
+  #followSeedRedirect({ lease, settlement }: Visited): void {
+    if (lease.depth !== 0 || settlement.kind !== 'redirect') return
+    const job = this.#jobs.ofSource(lease.sourceId)
+    if (job === null || registrableDomain(settlement.to) !== registrableDomain(lease.url)) return
+    const admits = (id: number): boolean => {
+      const scope = this.#scopes.get(id)
+      return scope !== undefined && isInScope(scope, settlement.to).inScope
+    }
+    if (job.sourceIds.some(admits)) return
+    const scope = scopeOf(job.spec, settlement.to)
+    const id = this.#tools.store.sourceFor(scopeKey(scope))
+    this.#scopes.set(id, scope)
+    job.sourceIds.push(id)
+  }
+
+  /** Sources of the running jobs that may still store a page. */
+  #activate(): void {
+    const ids = this.#jobs
+      .running()
+      .filter(hasRoom)
+      .flatMap((job) => job.sourceIds)
+    this.#tools.frontier.activate(ids)
+  }
+
+  #schedule(): void {
+    if (this.#wake !== null) clearTimeout(this.#wake)
+    this.#wake = null
+    const { frontier, limits, now } = this.#tools
+    const isQuiet = this.#jobs.running().length === 0 && this.#batch.length === 0 && !this.#isHeld
+    if (this.#isClosing || isQuiet) return
+    const nowMs = now()
+    const waits = [wakeMaxMs]
+    const dueAtMs = frontier.nextDueAt(nowMs)
+    if (dueAtMs !== null && this.#active < limits.connections) waits.push(dueAtMs - nowMs)
+    if (this.#batch.length > 0) waits.push(this.#batchSinceMs + limits.batchMs - nowMs)
+    this.#wake = setTimeout(
+      () => {
+        this.#wake = null
+        if (this.#isHeld) this.#goOnWhereRoom()
+        this.#report(false)
+        this.#pump()
+      },
+      Math.max(1, Math.min(...waits)),
+    )
+  }
+
+  #report(isUrgent: boolean): void {
+    const { now, onProgress } = this.#tools
+    if (!isUrgent && now() - this.#reportedAtMs < progressMs) return
+    this.#reportedAtMs = now()
+    onProgress(this.jobs())
+  }
+
+  #status(job: Job): JobStatus {
+    return this.#jobs.status(job, this.#tools.frontier.counts(job.sourceIds).queued)
+  }
+
+  #loadScopes(): void {
+    for (const source of this.#tools.store.sources()) {
+      if (source.spec === importSourceKey) continue
+      this.#scopes.set(source.id, JSON.parse(source.spec) as ScopeSpec)
+    }
+  }
+}
+
+const hasRoom = ({ spec, counts, out }: Job): boolean =>
+  spec.maxPages === null || counts.stored + out < spec.maxPages
+
+/** Bytes a visit holds until it is committed, roughly. */
+const weightOf = ({ page }: Visited): number =>
+  page === null ? 200 : page.text.byteLength + page.rest.byteLength + page.terms.length * 16
+
+/** @throws AppError invalid_parameter, naming the seed */
+function checkedSpec(spec: CrawlSpec, seedsMax: number): CrawlSpec {
+  if (spec.seeds.length === 0)
+    throw new AppError('invalid_parameter', 'a crawl needs at least one URL')
+  if (spec.seeds.length > seedsMax)
+    throw new AppError('invalid_parameter', `at most ${seedsMax} URLs at a time`)
+  const canonical = (text: string, what: string): string => {
+    const url = normalizeUrl(text) ?? normalizeUrl(`https://${text}`)
+    if (url === null)
+      throw new AppError('invalid_parameter', `${what} is no http or https URL: ${text}`)
+    return url
+  }
+  return {
+    ...spec,
+    seeds: [...new Set(spec.seeds.map((seed) => canonical(seed, 'the seed')))],
+    include: [...new Set(spec.include.map((prefix) => canonical(prefix, 'the prefix')))],
+  }
+}
+
+/**
+ * Every source of the directory judges every link, the page's own source first: a page is visited once, whichever job reached it.
+ */
+function judgeLinks(
+  { lease, links, settlement }: Visited,
+  scopes: ReadonlyMap<number, ScopeSpec>,
+): FoundUrl[] {
+  const depth = settlement.kind === 'redirect' && lease.depth === 0 ? 0 : lease.depth + 1
+  const order = [lease.sourceId, ...[...scopes.keys()].filter((id) => id !== lease.sourceId)]
+  const found: FoundUrl[] = []
+  for (const url of new Set(links)) {
+    if (url === lease.url || hasRepeatingPath(url)) continue
+    const sourceId = order.find((id) => {
+      const scope = scopes.get(id)
+      return scope !== undefined && depth <= scope.depth && isInScope(scope, url).inScope
+    })
+    if (sourceId !== undefined) found.push({ url, sourceId, depth })
+  }
+  return found
+}

@@ -1,0 +1,138 @@
+/** Why a URL is, or is not, in the index: everything the crawl knows of one address, in plain words. Asks nothing of the network. */
+import { hasRepeatingPath, normalizeUrl } from '../lib/url.ts'
+import { AppError } from '../lib/errors.ts'
+import type { DocumentRecord, UrlStory } from '../store/records.ts'
+import type { Store } from '../store/store.ts'
+import type { UrlRow } from '../store/urls.ts'
+import type { RobotsGate } from './robots-gate.ts'
+import { isInScope, type ScopeSpec } from './scope.ts'
+import type { SeenFilter } from './seen.ts'
+
+export type ExplainTools = {
+  store: Store
+  robots: RobotsGate
+  scopes: ReadonlyMap<number, ScopeSpec>
+  seen: SeenFilter
+}
+
+type Line = UrlStory['lines'][number]
+
+/** @throws AppError invalid_parameter */
+export function explainUrl(text: string, tools: ExplainTools): UrlStory {
+  const canonicalUrl = normalizeUrl(text)
+  if (canonicalUrl === null)
+    throw new AppError('invalid_parameter', `no http or https URL: ${text.slice(0, 200)}`)
+  const { store } = tools
+  const row = store.urlRow(canonicalUrl)
+  const document = row === null ? null : store.documentByUrlId(row.id)
+  const lines: Line[] = [
+    ...addressLines(text, canonicalUrl),
+    ...scopeLines(canonicalUrl, tools.scopes),
+    robotsLine(canonicalUrl, tools.robots),
+    ...historyLines(row),
+    ...documentLines(row, document, store),
+  ]
+  return { url: text, canonicalUrl, known: row !== null, state: stateOf(row), lines, document }
+}
+
+function addressLines(given: string, canonicalUrl: string): Line[] {
+  const lines: Line[] = []
+  if (given !== canonicalUrl) lines.push({ about: 'address', text: `known as ${canonicalUrl}` })
+  if (hasRepeatingPath(canonicalUrl)) {
+    lines.push({ about: 'trap', text: 'the path repeats itself: links to it are not followed' })
+  }
+  return lines
+}
+
+function scopeLines(url: string, scopes: ReadonlyMap<number, ScopeSpec>): Line[] {
+  if (scopes.size === 0) return [{ about: 'scope', text: 'nothing was crawled yet' }]
+  return [...scopes].map(([id, spec]) => {
+    const { inScope, line } = isInScope(spec, url)
+    return {
+      about: 'scope',
+      text: `source ${id} ${inScope ? 'admits it' : 'does not admit it'}: ${line}`,
+    }
+  })
+}
+
+function robotsLine(url: string, robots: RobotsGate): Line {
+  const judged = robots.recall(url)
+  if (judged === null)
+    return { about: 'robots', text: 'robots.txt of this host was never asked for' }
+  switch (judged.kind) {
+    case 'allowed':
+      return {
+        about: 'robots',
+        text:
+          judged.delayMs === null
+            ? 'allowed'
+            : `allowed, with a Crawl-delay of ${judged.delayMs / 1000} s`,
+      }
+    case 'refused':
+      return {
+        about: 'robots',
+        text: `refused by "${judged.rule}"${judged.line === null ? '' : ` in line ${judged.line}`}`,
+      }
+    case 'closed':
+      return {
+        about: 'robots',
+        text: `robots.txt could not be read: closed until ${isoTime(judged.retryAtMs)}`,
+      }
+  }
+}
+
+function stateOf(row: UrlRow | null): string {
+  if (row === null) return 'never seen'
+  if (row.state === 'settled') return 'fetched'
+  return row.state === 'aside' ? 'put aside' : row.state
+}
+
+function historyLines(row: UrlRow | null): Line[] {
+  if (row === null) return []
+  const lines: Line[] = [
+    { about: 'found', text: `${row.depth} links from the start, for source ${row.sourceId}` },
+  ]
+  if (row.fetchedAtMs !== null) {
+    const status = row.status === null || row.status === 0 ? '' : ` with status ${row.status}`
+    lines.push({ about: 'visited', text: `${isoTime(row.fetchedAtMs)}${status}` })
+  }
+  if (row.outcome !== null) {
+    lines.push({
+      about: 'outcome',
+      text:
+        row.reason === null || row.reason === '' ? row.outcome : `${row.outcome}: ${row.reason}`,
+    })
+  }
+  if (row.tries > 0) lines.push({ about: 'attempts', text: `${row.tries} failed` })
+  if (row.state === 'aside')
+    lines.push({ about: 'aside', text: 'the process died three times while it was fetched alone' })
+  if (row.nextAtMs !== null)
+    lines.push({ about: 'next', text: `visited again at ${isoTime(row.nextAtMs)}` })
+  return lines
+}
+
+const membersShown = 10
+
+function documentLines(row: UrlRow | null, document: DocumentRecord | null, store: Store): Line[] {
+  if (row === null) return []
+  if (document === null) return [{ about: 'document', text: 'none is stored' }]
+  const lines: Line[] = [
+    {
+      about: 'document',
+      text: `"${document.title}", ${document.text.length} characters, language ${document.lang}`,
+    },
+  ]
+  const others = store.groupOf(row.id, membersShown).filter(({ id }) => id !== document.id)
+  if (document.duplicate_of !== null) {
+    const original = others.find(({ id }) => id === document.duplicate_of)
+    lines.push({
+      about: 'copy',
+      text: `the same text as ${original?.url ?? document.duplicate_of}, which is shown for both`,
+    })
+  }
+  for (const { url, isExact } of others)
+    lines.push({ about: 'group', text: `${isExact ? 'exact' : 'near'} copy: ${url}` })
+  return lines
+}
+
+const isoTime = (ms: number): string => new Date(ms).toISOString()

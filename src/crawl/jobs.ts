@@ -1,0 +1,213 @@
+/** The jobs under way: their sources, limits, counts and states. Knows no URL of the queue and no network. */
+import type { CrawlSpec, JobCounts, JobState, JobStatus } from '../store/records.ts'
+import type { JobRow, Store } from '../store/store.ts'
+import { resolveScope, scopeKey, type ScopeSpec } from './scope.ts'
+import type { Visited } from './visit.ts'
+
+export type Job = {
+  id: number
+  spec: CrawlSpec
+  sourceIds: number[]
+  state: JobState
+  note: string
+  counts: JobCounts
+  startedAtMs: number
+  endedAtMs: number | null
+  /** Running time of finished runs; the present run adds `now - runSinceMs`. */
+  activeMs: number
+  runSinceMs: number | null
+  fetchedBeforeRun: number
+  /** Leases of this job not yet committed. */
+  out: number
+}
+
+const emptyCounts = (): JobCounts => ({
+  fetched: 0,
+  stored: 0,
+  unchanged: 0,
+  exactCopies: 0,
+  nearCopies: 0,
+  redirects: 0,
+  gone: 0,
+  refused: {},
+  failed: {},
+  bytes: 0,
+})
+
+/** Equal for equal wishes: limits and delay may differ, what is in reach may not. */
+export function jobKey(spec: CrawlSpec): string {
+  const { seeds, scope, include, depth } = spec
+  return JSON.stringify({ seeds: [...seeds].sort(), scope, include: [...include].sort(), depth })
+}
+
+export const scopeOf = (spec: CrawlSpec, seed: string): ScopeSpec =>
+  resolveScope(seed, spec.scope, spec.include, spec.depth)
+
+export class Jobs {
+  readonly #store: Store
+  readonly #now: () => number
+  readonly #jobs = new Map<number, Job>()
+  readonly #dirty = new Set<Job>()
+
+  constructor(store: Store, now: () => number) {
+    this.#store = store
+    this.#now = now
+    for (const row of store.jobs()) this.#jobs.set(row.id, asleep(row))
+  }
+
+  /** The job of this wish, made where it is new; a repeated wish is the same job and may carry new limits. In a transaction. */
+  open(spec: CrawlSpec): Job {
+    const key = jobKey(spec)
+    const known = this.all().find((job) => jobKey(job.spec) === key)
+    if (known !== undefined) {
+      known.spec = spec
+      this.#write(known)
+      return known
+    }
+    const sources = spec.seeds.map((seed) => this.#store.sourceFor(scopeKey(scopeOf(spec, seed))))
+    const row: JobRow = {
+      id: 0,
+      spec,
+      sourceIds: [...new Set(sources)],
+      state: 'stopped',
+      note: '',
+      counts: emptyCounts(),
+      startedAtMs: this.#now(),
+      endedAtMs: null,
+      activeMs: 0,
+    }
+    const job = asleep({ ...row, id: this.#store.putJob(key, row) })
+    this.#jobs.set(job.id, job)
+    return job
+  }
+
+  all(): Job[] {
+    return [...this.#jobs.values()]
+  }
+
+  get(id: number): Job | null {
+    return this.#jobs.get(id) ?? null
+  }
+
+  /** Jobs that may take URLs now. */
+  running(): Job[] {
+    return this.all().filter((job) => job.state === 'running')
+  }
+
+  /** The job to which a visit for this source counts: a running one first. */
+  ofSource(sourceId: number): Job | null {
+    const having = this.all().filter((job) => job.sourceIds.includes(sourceId))
+    return having.find((job) => job.state === 'running') ?? having[0] ?? null
+  }
+
+  /** In a transaction. */
+  setState(job: Job, state: JobState, note: string = ''): void {
+    const isRunning = state === 'running' || state === 'waiting'
+    if (isRunning && job.runSinceMs === null) {
+      job.runSinceMs = this.#now()
+      job.fetchedBeforeRun = job.counts.fetched
+    }
+    if (!isRunning && job.runSinceMs !== null) {
+      job.activeMs += this.#now() - job.runSinceMs
+      job.runSinceMs = null
+    }
+    job.state = state
+    job.note = note
+    job.endedAtMs = isRunning || state === 'paused' ? null : this.#now()
+    this.#write(job)
+  }
+
+  /** Adds one visit to the counts of its job. */
+  count(job: Job, visited: Visited): void {
+    addVisit(job.counts, visited)
+    this.#dirty.add(job)
+  }
+
+  /** Writes the counts that changed; in the batch transaction, so that they are exact after a crash. */
+  save(): void {
+    for (const job of this.#dirty) this.#write(job)
+    this.#dirty.clear()
+  }
+
+  /** After a rollback: the counts as they were saved. */
+  reload(): void {
+    this.#dirty.clear()
+    for (const row of this.#store.jobs()) {
+      const job = this.#jobs.get(row.id)
+      if (job !== undefined) job.counts = row.counts
+    }
+  }
+
+  status(job: Job, queued: number): JobStatus {
+    return statusOf(job, queued, this.#now())
+  }
+
+  #write(job: Job): void {
+    const activeMs = job.activeMs + (job.runSinceMs === null ? 0 : this.#now() - job.runSinceMs)
+    this.#store.updateJob({ ...job, activeMs })
+  }
+}
+
+const asleep = (row: JobRow): Job => ({
+  ...row,
+  sourceIds: [...row.sourceIds],
+  runSinceMs: null,
+  fetchedBeforeRun: 0,
+  out: 0,
+})
+
+function addVisit(counts: JobCounts, { settlement, wasFetched, wireBytes }: Visited): void {
+  if (wasFetched) counts.fetched++
+  counts.bytes += wireBytes
+  const add = (into: Record<string, number>, reason: string): void => {
+    into[reason] = (into[reason] ?? 0) + 1
+  }
+  switch (settlement.kind) {
+    case 'stored':
+      counts.stored++
+      break
+    case 'duplicate':
+      counts.stored++
+      if (settlement.of === 'exact') counts.exactCopies++
+      else counts.nearCopies++
+      break
+    case 'unchanged':
+      counts.unchanged++
+      break
+    case 'redirect':
+      counts.redirects++
+      break
+    case 'gone':
+      counts.gone++
+      break
+    case 'refused':
+      add(counts.refused, settlement.reason)
+      break
+    case 'failed':
+      // An attempt that will be repeated is no failure yet.
+      if (settlement.retryAtMs === null) add(counts.failed, settlement.reason)
+      break
+  }
+}
+
+function statusOf(job: Job, queued: number, nowMs: number): JobStatus {
+  const runMs = job.runSinceMs === null ? 0 : nowMs - job.runSinceMs
+  const perSecond = runMs > 0 ? ((job.counts.fetched - job.fetchedBeforeRun) * 1000) / runMs : 0
+  const left =
+    job.spec.maxPages === null ? queued : Math.min(queued, job.spec.maxPages - job.counts.stored)
+  return {
+    id: job.id,
+    state: job.state,
+    note: job.note,
+    seeds: job.spec.seeds,
+    scope: job.spec.scope,
+    maxPages: job.spec.maxPages,
+    queued,
+    counts: job.counts,
+    pagesPerSecond: Math.round(perSecond * 10) / 10,
+    etaSeconds: perSecond > 0 && job.state === 'running' ? Math.ceil(left / perSecond) : null,
+    startedAt: new Date(job.startedAtMs).toISOString(),
+    endedAt: job.endedAtMs === null ? null : new Date(job.endedAtMs).toISOString(),
+    seconds: Math.round((job.activeMs + runMs) / 100) / 10,
+  }
+}

@@ -1,0 +1,159 @@
+/** One visit: robots, fetch, parse; from a lease to a value that can be committed. Writes nothing. */
+import type { Lease, Settlement } from './frontier.ts'
+import type { FetchOutcome, ParsedPage, ParseJob, ParseOutcome } from './page.ts'
+import type { RobotsGate } from './robots-gate.ts'
+
+type PageFetched = Extract<FetchOutcome, { kind: 'page' }>
+
+/** What a visit came to. `page` is null where there is nothing to store. */
+export type Visited = {
+  lease: Lease
+  settlement: Settlement
+  page: ParsedPage | null
+  type: string
+  wireBytes: number
+  truncated: boolean
+  /** Canonical URLs found, not yet judged by any scope. */
+  links: readonly string[]
+  /** May be recognised as a copy of another page. */
+  mayFold: boolean
+  /** Asked the network for the page itself (robots refusals do not). */
+  wasFetched: boolean
+}
+
+export type VisitLimits = {
+  /** Further attempts after the first failure. */
+  retriesMax: number
+  /** First wait before a retry; each later one is four times as long. */
+  retryMs: number
+  recrawlMs: number
+}
+
+export type VisitTools = {
+  robots: RobotsGate
+  fetchPage: (lease: Lease) => Promise<FetchOutcome>
+  parse: (job: ParseJob) => Promise<ParseOutcome>
+  /** The response is in: the host is free again after its delay. */
+  release: (crawlDelayMs: number | null, elapsedMs: number, pauseMs: number) => void
+  limits: VisitLimits
+  fingerprintSeed: number
+  now: () => number
+  /** 0..1, for jitter. */
+  random: () => number
+}
+
+export async function visit(lease: Lease, tools: VisitTools): Promise<Visited> {
+  const judged = await tools.robots.judge(lease.url, tools.now())
+  if (judged.kind !== 'allowed') {
+    tools.release(null, 0, 0)
+    const settlement: Settlement =
+      judged.kind === 'refused'
+        ? { kind: 'refused', status: 0, reason: 'robots' }
+        : failed(lease, 0, 'robots-unreachable', tools)
+    return { ...nothing(lease, settlement), wasFetched: false }
+  }
+  const outcome = await tools.fetchPage(lease)
+  const pauseMs =
+    outcome.kind === 'failed' && outcome.pausesHost === true ? (outcome.retryAfterMs ?? 0) : 0
+  tools.release(judged.delayMs, outcome.elapsedMs, pauseMs)
+  return outcome.kind === 'page'
+    ? readPage(lease, outcome, tools)
+    : settleWithoutPage(lease, outcome, tools)
+}
+
+const nothing = (lease: Lease, settlement: Settlement): Visited => ({
+  lease,
+  settlement,
+  page: null,
+  type: '',
+  wireBytes: 0,
+  truncated: false,
+  links: [],
+  mayFold: true,
+  wasFetched: true,
+})
+
+function settleWithoutPage(
+  lease: Lease,
+  outcome: Exclude<FetchOutcome, PageFetched>,
+  tools: VisitTools,
+): Visited {
+  switch (outcome.kind) {
+    case 'notModified': {
+      const recrawlAtMs = tools.now() + tools.limits.recrawlMs
+      return nothing(lease, { kind: 'unchanged', status: outcome.status, recrawlAtMs })
+    }
+    case 'redirect':
+      return {
+        ...nothing(lease, { kind: 'redirect', status: outcome.status, to: outcome.to }),
+        links: [outcome.to],
+      }
+    case 'gone':
+      return nothing(lease, { kind: 'gone', status: outcome.status })
+    case 'refused':
+      return nothing(lease, { kind: 'refused', status: outcome.status, reason: outcome.reason })
+    case 'failed':
+      return nothing(
+        lease,
+        failed(lease, outcome.status, outcome.reason, tools, outcome.retryAfterMs),
+      )
+  }
+}
+
+/** Waits longer each time, with jitter so that the URLs of a host do not come back all at once. */
+function failed(
+  lease: Lease,
+  status: number,
+  reason: string,
+  tools: VisitTools,
+  retryAfterMs?: number,
+): Settlement {
+  const { retriesMax, retryMs } = tools.limits
+  if (lease.tries >= retriesMax) return { kind: 'failed', status, reason, retryAtMs: null }
+  const waitMs = retryAfterMs ?? retryMs * 4 ** lease.tries * (1 + tools.random() / 2)
+  return { kind: 'failed', status, reason, retryAtMs: Math.round(tools.now() + waitMs) }
+}
+
+async function readPage(lease: Lease, fetched: PageFetched, tools: VisitTools): Promise<Visited> {
+  const { body, encoding, contentType, robotsTag, status, wireBytes, truncated } = fetched
+  const parsed = await tools.parse({
+    url: fetched.finalUrl,
+    body,
+    encoding,
+    contentType,
+    robotsTag,
+    rules: [],
+    seed: tools.fingerprintSeed,
+  })
+  if (parsed.kind === 'refused')
+    return nothing(lease, { kind: 'refused', status, reason: parsed.reason })
+  // A page that kills or stalls a parser will do so again: no retry.
+  if (parsed.kind === 'failed')
+    return nothing(lease, { kind: 'failed', status, reason: parsed.reason, retryAtMs: null })
+  const { page } = parsed
+  const links = [...page.links]
+  if (page.canonical !== null) links.push(page.canonical)
+  if (page.refresh !== null) links.push(page.refresh)
+  const visited = {
+    lease,
+    type: contentType.split(';', 1)[0]?.trim().toLowerCase() || 'text/html',
+    wireBytes,
+    truncated,
+    links,
+    mayFold: true,
+    wasFetched: true,
+  }
+  if (page.noindex)
+    return { ...visited, page: null, settlement: { kind: 'refused', status, reason: 'noindex' } }
+  const settlement: Settlement = {
+    kind: 'stored',
+    status,
+    // A body that ended early is kept, and asked for again soon without its validators.
+    recrawlAtMs: tools.now() + (truncated ? truncatedRecrawlMs : tools.limits.recrawlMs),
+    ...(fetched.etag === null || truncated ? {} : { etag: fetched.etag }),
+    ...(fetched.modified === null || truncated ? {} : { modified: fetched.modified }),
+  }
+  return { ...visited, page, settlement }
+}
+
+const truncatedRecrawlMs = 3_600_000

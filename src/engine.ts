@@ -1,0 +1,287 @@
+/** The engine thread: owns the only writable database; wires frontier, fetch, parsers, duplicates and index writer to one crawl. */
+import { statfsSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { parentPort, type MessagePort } from 'node:worker_threads'
+import { programVersion, spawnThread } from './assets.ts'
+import { parseListen, type Config } from './config.ts'
+import { Crawl, type CrawlTools } from './crawl/crawl.ts'
+import { openDuplicates, type Duplicates } from './crawl/duplicates.ts'
+import { explainUrl } from './crawl/explain.ts'
+import { fetchPage, fetchRobots } from './crawl/fetch.ts'
+import { openFrontier } from './crawl/frontier-sqlite.ts'
+import type { Frontier } from './crawl/frontier.ts'
+import { importLines, type ImportLine } from './crawl/import-lines.ts'
+import type { ParseOutcome } from './crawl/page.ts'
+import { createRobotsGate, type RobotsGate } from './crawl/robots-gate.ts'
+import { covers } from './crawl/scope.ts'
+import { openSeenFilter, type SeenFile } from './crawl/seen.ts'
+import { IndexKeeper } from './index-keeper.ts'
+import { createEgress, type Egress } from './lib/egress.ts'
+import { AppError, plainError } from './lib/errors.ts'
+import type { Log } from './lib/log.ts'
+import { createPool, JobFailure, type Pool } from './lib/pool.ts'
+import { answerCalls, createCaller, sendEvent } from './lib/rpc.ts'
+import type { ParserJob } from './parser.ts'
+import type { CrawlSpec } from './store/records.ts'
+import { openStore, type Store } from './store/store.ts'
+import { loadTextTables } from './text/tables.ts'
+import { createAnalyzer } from './text/tokenize.ts'
+
+export type EngineData = {
+  config: Config
+  directory: string
+  tables: SharedArrayBuffer
+  resumeJobs: boolean
+}
+
+/** As robots.txt files name us, and the first word of the User-Agent. */
+const agentToken = 'Findling'
+const retriesMax = 2
+const retryMs = 2_000
+const seedsMax = 1_000
+const publicDelayMs = 1_000
+const closeGraceMs = 10_000
+const headersTimeoutMs = 15_000
+const parserHeapMb = 96
+/** Pages waiting for a parser: what two batches may hold. */
+const parserQueueMax = 10_000
+
+export async function run(data: EngineData): Promise<void> {
+  if (parentPort === null) return
+  const port = parentPort
+  const log: Log = (level, event, fields) => sendEvent(port, 'log', { level, event, fields })
+  let engine: Engine
+  try {
+    engine = await Engine.open(data, log)
+  } catch (error) {
+    // What a person must mend is told once; a restart would only repeat it.
+    if (!(error instanceof AppError)) throw error
+    sendEvent(port, 'refused', plainError(error))
+    port.close()
+    return
+  }
+  createCaller(port).onEvent('link', (search: MessagePort) => engine.link(search))
+  answerCalls(port, engine.handlers())
+  sendEvent(port, 'ready', null)
+  engine.begin()
+}
+
+class Engine {
+  readonly #data: EngineData
+  readonly #log: Log
+  readonly #store: Store
+  readonly #egress: Egress
+  readonly #seen: SeenFile
+  readonly #frontier: Frontier
+  readonly #duplicates: Duplicates
+  readonly #robots: RobotsGate
+  readonly #parsers: Pool<ParserJob, ParseOutcome>
+  readonly #index: IndexKeeper
+  readonly #crawl: Crawl
+
+  static async open(data: EngineData, log: Log): Promise<Engine> {
+    const store = openStore(join(data.directory, 'findling.db'))
+    const seen = await openSeenFilter(join(data.directory, 'seen.bloom'), store, log)
+    return new Engine(data, log, store, seen)
+  }
+
+  private constructor(data: EngineData, log: Log, store: Store, seen: SeenFile) {
+    const { config, tables } = data
+    this.#data = data
+    this.#log = log
+    this.#store = store
+    this.#seen = seen
+    this.#egress = createEgress(egressOptions(config))
+    this.#frontier = openFrontier(this.#store, {
+      seen: this.#seen,
+      hostConnections: config['host-connections'],
+      covers: (wideId, narrowId) => this.#covers(wideId, narrowId),
+      now: Date.now,
+    })
+    this.#duplicates = openDuplicates(this.#store.db)
+    this.#robots = this.#openRobots()
+    this.#parsers = this.#openParsers()
+    const analyzer = createAnalyzer(loadTextTables(tables))
+    this.#index = new IndexKeeper(this.#store, analyzer, log)
+    this.#crawl = new Crawl(this.#crawlTools())
+  }
+
+  begin(): void {
+    this.#index.keepWorking()
+    if (this.#data.resumeJobs) this.#crawl.resumeAll()
+  }
+
+  link(search: MessagePort): void {
+    this.#index.link(search)
+  }
+
+  handlers(): Parameters<typeof answerCalls>[1] {
+    const crawl = this.#crawl
+    return {
+      start: (spec: CrawlSpec) => crawl.start(spec),
+      jobs: () => crawl.jobs(),
+      job: (id: number) => crawl.job(id),
+      setState: ({ id, state }: { id: number; state: 'paused' | 'running' | 'stopped' }) =>
+        crawl.setState(id, state),
+      explain: (url: string) =>
+        explainUrl(url, {
+          store: this.#store,
+          robots: this.#robots,
+          scopes: crawl.scopes(),
+          seen: this.#seen,
+        }),
+      import: (input: { lines: readonly ImportLine[]; dedupe: boolean }) =>
+        this.#import(input.lines, input.dedupe),
+      reindex: () => this.#reindex(),
+      finish: () => this.#index.finish(),
+      close: () => this.#close(),
+    }
+  }
+
+  async #import(lines: readonly ImportLine[], dedupe: boolean): ReturnType<typeof importLines> {
+    return importLines(lines, dedupe, {
+      store: this.#store,
+      frontier: this.#frontier,
+      duplicates: this.#duplicates,
+      analyse: (record) =>
+        this.#parse({ kind: 'record', record, seed: this.#store.fingerprintSeed }),
+      onCommitted: (committed) => this.#index.take(committed),
+      now: Date.now,
+    })
+  }
+
+  /** Everything derived is made again: index, filter of seen URLs, tables of the SimHash store. */
+  async #reindex(): Promise<{ documents: number }> {
+    await this.#seen.rebuild()
+    this.#duplicates.rolledBack()
+    return { documents: await this.#index.rebuild() }
+  }
+
+  async #close(): Promise<void> {
+    await this.#crawl.close(closeGraceMs)
+    await this.#parsers.close()
+    this.#index.close()
+    this.#frontier.close()
+    this.#seen.close()
+    await this.#egress.close()
+    this.#store.close()
+    // Whatever still holds the loop (a socket in its last packet) must not hold the process.
+    setTimeout(() => process.exit(0), 50)
+  }
+
+  #covers(wideId: number, narrowId: number): boolean {
+    const scopes = this.#crawl.scopes()
+    const [wide, narrow] = [scopes.get(wideId), scopes.get(narrowId)]
+    return wide !== undefined && narrow !== undefined && covers(wide, narrow)
+  }
+
+  #openRobots(): RobotsGate {
+    return createRobotsGate(
+      agentToken,
+      (origin) => fetchRobots(this.#egress, origin),
+      (origin) => this.#store.robotsOf(origin),
+      (origin, robots) =>
+        this.#store.transaction(() => this.#store.putRobots(origin, robots, Date.now())),
+    )
+  }
+
+  #openParsers(): Pool<ParserJob, ParseOutcome> {
+    const { config, tables } = this.#data
+    // Up to two cores one parser is enough: engine and parser fill them.
+    const byCores = availableParallelism() > 2 ? 2 : 1
+    return createPool({
+      spawn: () =>
+        spawnThread(
+          'parser',
+          { config, tables },
+          {
+            resourceLimits: { maxOldGenerationSizeMb: parserHeapMb, maxYoungGenerationSizeMb: 16 },
+          },
+        ),
+      sizeMax: config.parsers === 0 ? byCores : config.parsers,
+      jobTimeoutMs: config['parse-timeout-ms'],
+      queueMax: parserQueueMax,
+    })
+  }
+
+  /** What kills or stalls a parser is a fact about the page, not a fault of ours. */
+  async #parse(job: ParserJob): Promise<ParseOutcome> {
+    try {
+      return await this.#parsers.run(job, job.kind === 'page' ? [job.job.body] : [])
+    } catch (error) {
+      const reason = error instanceof JobFailure ? `parser-${error.kind}` : 'parser-error'
+      this.#log('warn', 'page not parsed', {
+        url: job.kind === 'page' ? job.job.url : job.record.url,
+        reason,
+        detail: (error as Error).message,
+      })
+      return { kind: 'failed', reason }
+    }
+  }
+
+  #crawlTools(): CrawlTools {
+    const { config, directory } = this.#data
+    const limits = fetchLimits(config)
+    return {
+      store: this.#store,
+      frontier: this.#frontier,
+      duplicates: this.#duplicates,
+      robots: this.#robots,
+      fetchPage: (lease) => fetchPage(this.#egress, lease, limits),
+      parse: (job) => this.#parse({ kind: 'page', job }),
+      defaultDelayMs: (url) => (this.#egress.isAllowedPrivate(url) ? 0 : publicDelayMs),
+      allowSeed: (url) => {
+        const { hostname, port, protocol } = new URL(url)
+        this.#egress.allowPort(
+          hostname,
+          port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port),
+        )
+      },
+      diskFreeBytes: () => {
+        const { bavail, bsize } = statfsSync(directory)
+        return bavail * bsize
+      },
+      onCommitted: (committed) => this.#index.take(committed),
+      onProgress: (jobs) => {
+        if (parentPort !== null) sendEvent(parentPort, 'progress', jobs)
+        if (this.#crawl?.isIdle()) this.#index.settle()
+      },
+      limits: {
+        connections: config.connections,
+        batchPages: config['batch-pages'],
+        batchBytes: config['batch-bytes'],
+        batchMs: config['batch-ms'],
+        diskFreeBytes: config['disk-free-mb'] * 1e6,
+        recrawlMs: config['recrawl-days'] * 86_400_000,
+        seedsMax,
+        retriesMax,
+        retryMs,
+      },
+      log: this.#log,
+      now: Date.now,
+      random: Math.random,
+    }
+  }
+}
+
+const fetchLimits = (config: Config) => ({
+  totalTimeoutMs: config['fetch-timeout-ms'],
+  headersTimeoutMs: Math.min(config['fetch-timeout-ms'], headersTimeoutMs),
+  wireBytesMax: config['wire-bytes-max'],
+})
+
+function egressOptions(config: Config) {
+  const { host, port } = parseListen(config.listen)
+  const { version } = programVersion()
+  const contact = config.contact === '' ? '' : `; +${config.contact}`
+  return {
+    allowPrivate: config['allow-private'],
+    own: [{ host, port }],
+    userAgent:
+      config['user-agent'] === ''
+        ? `${agentToken}/${version} (self-hosted search${contact})`
+        : config['user-agent'],
+    connections: config.connections,
+  }
+}

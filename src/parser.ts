@@ -1,0 +1,59 @@
+/** The parser thread: one page or imported record at a time, from bytes to an analysed page. Pure: reads and writes nothing. */
+import { parentPort } from 'node:worker_threads'
+import type { Transferable } from 'node:worker_threads'
+import type { Config } from './config.ts'
+import { readRecord, type ImportRecord } from './crawl/imported.ts'
+import type { ParsedPage, ParseJob, ParseOutcome } from './crawl/page.ts'
+import { createParser } from './crawl/parse.ts'
+import { plainError } from './lib/errors.ts'
+import type { JobMessage, JobReply } from './lib/pool.ts'
+import { createKeywords } from './text/keywords.ts'
+import { loadTextTables } from './text/tables.ts'
+import { createAnalyzer } from './text/tokenize.ts'
+
+export type ParserData = { config: Config; tables: SharedArrayBuffer }
+export type ParserJob =
+  | { kind: 'page'; job: ParseJob }
+  | { kind: 'record'; record: ImportRecord; seed: number }
+
+export function run({ config, tables }: ParserData): void {
+  const dictionary = loadTextTables(tables)
+  const analyzer = createAnalyzer(dictionary)
+  const keywords = createKeywords(dictionary, analyzer)
+  const parser = createParser({
+    analyzer,
+    keywords,
+    decodedBytesMax: config['body-bytes-max'],
+    linksMax: config['links-max'],
+  })
+  const work = (job: ParserJob): Promise<ParseOutcome> =>
+    job.kind === 'page'
+      ? parser.parse(job.job)
+      : readRecord(job.record, job.seed, analyzer, keywords)
+
+  parentPort?.on('message', ({ id, job }: JobMessage<ParserJob>) => {
+    void (async () => {
+      let reply: JobReply<ParseOutcome>
+      let transfer: Transferable[] = []
+      try {
+        const result = await work(job)
+        if (result.kind === 'page') transfer = buffersOf(result.page)
+        reply = { id, result }
+      } catch (error) {
+        reply = { id, error: plainError(error) }
+      }
+      parentPort?.postMessage(reply, transfer)
+    })()
+  })
+}
+
+const buffersOf = ({ text, rest, quants, fingerprint }: ParsedPage): ArrayBuffer[] => [
+  ...new Set([
+    text.buffer,
+    rest.buffer,
+    quants.buffer,
+    fingerprint.digest.buffer,
+    fingerprint.anchors.buffer,
+    fingerprint.sketch.buffer,
+  ]),
+]

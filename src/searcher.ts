@@ -1,0 +1,43 @@
+/** The search thread: a read-only connection and the queries over it, one after the other. Writes nothing. */
+import { MessagePort, parentPort } from 'node:worker_threads'
+import type { Config } from './config.ts'
+import { AppError } from './lib/errors.ts'
+import { answerCalls, createCaller, sendEvent } from './lib/rpc.ts'
+import type { SearchRequest } from './search/answer.ts'
+import type { PackedSegment } from './search/index.ts'
+import { createSearcher } from './search/search.ts'
+import { openReader } from './store/reader.ts'
+import { loadTextTables } from './text/tables.ts'
+import { createAnalyzer } from './text/tokenize.ts'
+
+export type SearchData = { config: Config; file: string; tables: SharedArrayBuffer }
+/** `untilMs`: wall clock, because each thread's monotonic clock has its own zero. */
+export type SearchCall = { request: SearchRequest; untilMs: number }
+export type ExportCall = { after: number; limit: number }
+
+export function run({ file, tables }: SearchData): void {
+  if (parentPort === null) return
+  const reader = openReader(file)
+  const searcher = createSearcher(reader, createAnalyzer(loadTextTables(tables)))
+  createCaller(parentPort).onEvent('link', (port: MessagePort) => {
+    createCaller(port).onEvent('pending', (segment: PackedSegment) => searcher.addPending(segment))
+  })
+  answerCalls(parentPort, {
+    search({ request, untilMs }: SearchCall) {
+      const leftMs = untilMs - Date.now()
+      if (leftMs <= 0)
+        throw new AppError('overloaded', 'The query waited too long.', { retryAfterS: 1 })
+      return searcher.answer(request, performance.now() + leftMs)
+    },
+    suggest: ({ q, limit }: { q: string; limit: number }) => searcher.suggest(q, limit),
+    document: (id: string) => reader.documentRecord(id),
+    stats: () => reader.stats(),
+    export: ({ after, limit }: ExportCall) => reader.exportAfter(after, limit),
+    close() {
+      reader.close()
+      // The answer to this call is the last thing it says.
+      setImmediate(() => process.exit(0))
+    },
+  })
+  sendEvent(parentPort, 'ready', null)
+}
