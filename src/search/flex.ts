@@ -20,8 +20,8 @@ import {
   quantMax,
 } from './packer.ts'
 import { createScorer, lengthNorm } from './score.ts'
-import { createSegmentWriter, type SegmentOptions } from './segments.ts'
-import { createSnapshot } from './snapshot.ts'
+import { type SegmentOptions, SegmentWriter } from './segments.ts'
+import { Snapshot } from './snapshot.ts'
 
 /** More terms of one document are cut off: FlexSearch must never see what could make it slow. */
 export const documentTermsMax = 20_000
@@ -90,7 +90,7 @@ export type WriterOptions = SegmentOptions & {
 /** @param db the engine's writable connection, with the schema in place */
 export function createIndexWriter(db: Db, options: WriterOptions = {}): IndexWriter {
   const nowMs = options.nowMs ?? (() => performance.now())
-  const segments = createSegmentWriter(db, options)
+  const segments = new SegmentWriter(db, options)
   const inverter = createInverter()
   let pending: PackedSegment[] = []
   let pendingSinceMs = 0
@@ -137,7 +137,7 @@ export function createIndexWriter(db: Db, options: WriterOptions = {}): IndexWri
 
 /** @param db a connection of the reader's own; it never writes */
 export function createIndexReader(db: Db): IndexReader {
-  const snapshot = createSnapshot(db)
+  const snapshot = new Snapshot(db)
   const scorer = createScorer(snapshot)
   let question: Question | null = null
   const index = createFlexIndex(

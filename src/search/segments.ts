@@ -36,83 +36,144 @@ type Job = {
 
 export type SegmentOptions = { nowMs?: () => number; fanIn?: number; deadCountMin?: number }
 
-export type SegmentWriter = {
-  /** The last docno in stored segments, 0 for none. */
-  watermark(): number
-  isFlushing(): boolean
-  /** Begins to write pending segments as one of the first level; `onDone` after its commit. A failed flush is forgotten: begin again. */
-  flush(parts: readonly PackedSegment[], onDone: () => void): void
-  /** One slice, in its own transaction; false = nothing to do. */
-  work(sliceMs: number): boolean
-  clear(): void
-}
+/** Leaf keys from..to-1. */
+type KeyRange = { from: number; to: number }
 
 /**
  * A log-structured merge tree over the tables seg and leaf. What is not in `seg` does not exist: leaves of an unfinished job are
  * invisible, and removed by the next start. Levels fall with growing docnos, so the segments of one level are neighbours.
  */
-export function createSegmentWriter(db: Db, options: SegmentOptions = {}): SegmentWriter {
-  const nowMs = options.nowMs ?? (() => performance.now())
-  const fanIn = options.fanIn ?? fanInDefault
-  const deadCountMin = options.deadCountMin ?? deadCountMinDefault
-  const statements = prepare(db)
-  let segments = loadSegments(statements)
-  let nextId = firstFreeId(statements, segments)
+export class SegmentWriter {
+  readonly #db: Db
+  readonly #statements: Statements
+  readonly #nowMs: () => number
+  readonly #fanIn: number
+  readonly #deadCountMin: number
+  #segments: StoredSegment[]
+  #nextId: number
   /** Ranges of leaf keys that no segment owns. */
-  const garbage = gaps(segments, nextId).filter(
-    ({ from, to }) => statements.anyLeaf.get(from, to) !== undefined,
-  )
-  let flushing: Job | null = null
-  let merging: Job | null = null
+  #garbage: KeyRange[]
+  #flushing: Job | null = null
+  #merging: Job | null = null
   /** Tombstones when the dead were last counted by segment. */
-  let deadJudged = -1
+  #deadJudged = -1
 
-  const begin = (
+  constructor(db: Db, options: SegmentOptions = {}) {
+    this.#db = db
+    this.#statements = prepare(db)
+    this.#nowMs = options.nowMs ?? (() => performance.now())
+    this.#fanIn = options.fanIn ?? fanInDefault
+    this.#deadCountMin = options.deadCountMin ?? deadCountMinDefault
+    this.#segments = loadSegments(this.#statements)
+    this.#nextId = firstFreeId(this.#statements, this.#segments)
+    this.#garbage = gaps(this.#segments, this.#nextId).filter(
+      ({ from, to }) => this.#statements.anyLeaf.get(from, to) !== undefined,
+    )
+  }
+
+  /** The last docno in stored segments, 0 for none. */
+  watermark(): number {
+    return this.#segments.at(-1)?.maxdoc ?? 0
+  }
+
+  isFlushing(): boolean {
+    return this.#flushing !== null
+  }
+
+  /** Begins to write pending segments as one of the first level; `onDone` after its commit. A failed flush is forgotten: begin again. */
+  flush(parts: readonly PackedSegment[], onDone: () => void): void {
+    assert(this.#flushing === null && parts.length > 0)
+    this.#flushing = this.#begin(0, [], parts.map(packedPart), onDone)
+  }
+
+  /** One slice, in its own transaction; false = nothing to do. A flush goes before a merge, so that little stays pending. */
+  work(sliceMs: number): boolean {
+    let job = this.#flushing ?? this.#merging
+    if (job === null) {
+      if (this.#collectGarbage()) return true
+      job = this.#merging = this.#beginMerge()
+      if (job === null) return false
+    }
+    this.#slice(job, sliceMs)
+    return true
+  }
+
+  clear(): void {
+    const watermark = this.watermark()
+    this.#db.transaction(() => {
+      // Tombstones above the watermark belong to postings that a reader may still hold.
+      this.#statements.dropTombstonesTo.run(watermark)
+      this.#db.exec('DELETE FROM seg; DELETE FROM leaf')
+    })
+    this.#segments = []
+    this.#garbage = []
+    this.#flushing = null
+    this.#merging = null
+  }
+
+  #begin(
     level: number,
     replaced: readonly StoredSegment[],
     parts: readonly MergePart[],
     onDone: () => void,
-  ): Job => {
-    const id = nextId
-    nextId += 1
-    const dead = statements.deadWithin
+  ): Job {
+    const id = this.#nextId
+    this.#nextId += 1
+    const dead = this.#statements.deadWithin
       .all(parts[0]?.firstDocno ?? 0, parts.at(-1)?.lastDocno ?? 0)
       .map(({ docno }) => docno)
     const merge = createMerge(parts, dead, (bytes, n) => {
       assert(n < leavesPerSegmentMax)
-      statements.addLeaf.run(id * leavesPerSegmentMax + n, bytes)
+      this.#statements.addLeaf.run(id * leavesPerSegmentMax + n, bytes)
     })
     return { id, level, replaced, dead, merge, onDone }
   }
 
-  const beginMerge = (): Job | null => {
-    const group = dueGroup(segments, fanIn) ?? mostlyDead()
+  #beginMerge(): Job | null {
+    const group = dueGroup(this.#segments, this.#fanIn) ?? this.#mostlyDead()
     if (group === null) return null
     const level = (group[0] as StoredSegment).level + (group.length > 1 ? 1 : 0)
-    return begin(
-      level,
-      group,
-      group.map((stored) => storedPart(statements, stored)),
-      () => {},
-    )
+    const parts = group.map((stored) => storedPart(this.#statements, stored))
+    return this.#begin(level, group, parts, () => {})
   }
 
-  const mostlyDead = (): StoredSegment[] | null => {
-    const total = Number(statements.countDead.value())
-    if (total < deadCountMin || total === deadJudged) return null
-    const worst = segments.find(({ mindoc, maxdoc, documents }) => {
-      const dead = Number(statements.countDeadWithin.value(mindoc, maxdoc))
-      return dead >= deadCountMin && dead >= documents * deadShareMax
+  #mostlyDead(): StoredSegment[] | null {
+    const total = Number(this.#statements.countDead.value())
+    if (total < this.#deadCountMin || total === this.#deadJudged) return null
+    const worst = this.#segments.find(({ mindoc, maxdoc, documents }) => {
+      const dead = Number(this.#statements.countDeadWithin.value(mindoc, maxdoc))
+      return dead >= this.#deadCountMin && dead >= documents * deadShareMax
     })
-    if (worst === undefined) deadJudged = total
+    if (worst === undefined) this.#deadJudged = total
     return worst ? [worst] : null
   }
 
-  /** The swap: new row, old rows and the tombstones that the merge obeyed, in the transaction of the last slice. */
-  const finish = (job: Job): StoredSegment => {
+  #slice(job: Job, sliceMs: number): void {
+    let stored: StoredSegment | null = null
+    try {
+      this.#db.transaction(() => {
+        if (job.merge.run(this.#nowMs() + sliceMs, this.#nowMs)) stored = this.#swap(job)
+      })
+    } catch (error) {
+      this.#end(job)
+      this.#discard(job.id)
+      throw error
+    }
+    if (stored === null) return
+    this.#end(job)
+    const replaced = new Set(job.replaced)
+    this.#segments = [...this.#segments.filter((segment) => !replaced.has(segment)), stored]
+    this.#segments.sort((a, b) => a.mindoc - b.mindoc)
+    for (const { id } of replaced) this.#discard(id)
+    this.#deadJudged = -1
+    job.onDone()
+  }
+
+  /** New row, old rows and the tombstones that the merge obeyed, in the transaction of the last slice. */
+  #swap(job: Job): StoredSegment {
     const { directory, lengths } = job.merge.finish()
-    for (const { id } of job.replaced) statements.dropSegment.run(id)
-    for (const docno of job.dead) statements.dropTombstone.run(docno)
+    for (const { id } of job.replaced) this.#statements.dropSegment.run(id)
+    for (const docno of job.dead) this.#statements.dropTombstone.run(docno)
     const stored: StoredSegment = {
       id: job.id,
       level: job.level,
@@ -121,87 +182,29 @@ export function createSegmentWriter(db: Db, options: SegmentOptions = {}): Segme
       nleaf: directory.length,
       documents: countDocuments(lengths),
     }
-    statements.addSegment.run(
-      stored.id,
-      stored.level,
-      stored.mindoc,
-      stored.maxdoc,
-      stored.nleaf,
-      Buffer.from(directory.join('\n')),
-      lengths,
-    )
+    const { id, level, mindoc, maxdoc, nleaf } = stored
+    const names = Buffer.from(directory.join('\n'))
+    this.#statements.addSegment.run(id, level, mindoc, maxdoc, nleaf, names, lengths)
     return stored
   }
 
-  const slice = (job: Job, sliceMs: number): void => {
-    let stored: StoredSegment | null = null
-    try {
-      db.transaction(() => {
-        if (job.merge.run(nowMs() + sliceMs, nowMs)) stored = finish(job)
-      })
-    } catch (error) {
-      end(job)
-      discard(job.id)
-      throw error
-    }
-    if (stored === null) return
-    end(job)
-    const replaced = new Set(job.replaced)
-    segments = [...segments.filter((segment) => !replaced.has(segment)), stored]
-    segments.sort((a, b) => a.mindoc - b.mindoc)
-    for (const { id } of replaced) discard(id)
-    deadJudged = -1
-    job.onDone()
+  #end(job: Job): void {
+    if (this.#flushing === job) this.#flushing = null
+    if (this.#merging === job) this.#merging = null
   }
 
-  const end = (job: Job): void => {
-    if (flushing === job) flushing = null
-    if (merging === job) merging = null
+  #discard(id: number): void {
+    this.#garbage.push({ from: id * leavesPerSegmentMax, to: (id + 1) * leavesPerSegmentMax })
   }
 
-  const discard = (id: number): void => {
-    garbage.push({ from: id * leavesPerSegmentMax, to: (id + 1) * leavesPerSegmentMax })
-  }
-
-  const collectGarbage = (): boolean => {
-    const range = garbage[0]
+  #collectGarbage(): boolean {
+    const range = this.#garbage[0]
     if (range === undefined) return false
-    const { changes } = db.transaction(() =>
-      statements.dropLeaves.run(range.from, range.to, garbageLeavesMax),
+    const { changes } = this.#db.transaction(() =>
+      this.#statements.dropLeaves.run(range.from, range.to, garbageLeavesMax),
     )
-    if (changes < garbageLeavesMax) garbage.shift()
+    if (changes < garbageLeavesMax) this.#garbage.shift()
     return true
-  }
-
-  return {
-    watermark: () => segments.at(-1)?.maxdoc ?? 0,
-    isFlushing: () => flushing !== null,
-    flush(parts, onDone) {
-      assert(flushing === null && parts.length > 0)
-      flushing = begin(0, [], parts.map(packedPart), onDone)
-    },
-    work(sliceMs) {
-      const job = flushing ?? merging
-      if (job === null) {
-        if (collectGarbage()) return true
-        merging = beginMerge()
-        if (merging === null) return false
-      }
-      slice(job ?? (merging as Job), sliceMs)
-      return true
-    },
-    clear() {
-      const watermark = segments.at(-1)?.maxdoc ?? 0
-      db.transaction(() => {
-        // Tombstones above the watermark belong to postings that a reader may still hold.
-        statements.dropTombstonesTo.run(watermark)
-        db.exec('DELETE FROM seg; DELETE FROM leaf')
-      })
-      segments = []
-      garbage.length = 0
-      flushing = null
-      merging = null
-    },
   }
 }
 
@@ -250,8 +253,8 @@ const firstFreeId = (statements: Statements, segments: readonly StoredSegment[])
   )
 
 /** A job cut off leaves leaves without a row in `seg`, also below the newest id where a flush overtook a merge. */
-function gaps(segments: readonly StoredSegment[], end: number): { from: number; to: number }[] {
-  const found: { from: number; to: number }[] = []
+function gaps(segments: readonly StoredSegment[], end: number): KeyRange[] {
+  const found: KeyRange[] = []
   let from = 0
   for (const id of [...segments.map((segment) => segment.id).toSorted((a, b) => a - b), end]) {
     if (from < id) found.push({ from: from * leavesPerSegmentMax, to: id * leavesPerSegmentMax })

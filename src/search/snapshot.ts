@@ -7,129 +7,141 @@ import { directoryOf, packedLeaves, type SegmentView } from './postings.ts'
 import { leavesPerSegmentMax } from './segments.ts'
 
 type StoredView = SegmentView & { id: number }
-type PendingView = SegmentView & { codes: Uint8Array; codesFrom: number }
+type PendingView = SegmentView
 
-export type Snapshot = {
-  /** Takes a pending segment over; it counts from the next `refresh` on. */
-  addPending(segment: PackedSegment): void
-  /** Within a read transaction: takes over what was committed since the last call. */
-  refresh(): void
-  /** Ascending, disjoint in what they show. */
-  views(): readonly SegmentView[]
-  /** Length code by docno; 0 = no such document, or dead. Longer than needed. */
-  codes(): Uint8Array
-  documents(): number
-  /** Mean weighted length of the living documents. */
-  meanLength(): number
-  /** Whether some postings may belong to dead documents. */
-  hasDead(): boolean
-  /** Changes with each change of the above. */
-  version(): number
-}
+export class Snapshot {
+  readonly #db: Db
+  readonly #statements: Statements
+  readonly #ledger = createLedger()
+  #stored: StoredView[] = []
+  #pending: PendingView[] = []
+  #arrived: PackedSegment[] = []
+  #dataVersion: unknown
+  #dead = 0
+  #version = 0
 
-export function createSnapshot(db: Db): Snapshot {
-  const idsOfSegments = db.prepare<{ id: number }>('SELECT id FROM seg ORDER BY mindoc')
-  const readSegment = db.prepare<{
-    mindoc: number
-    maxdoc: number
-    dir: Uint8Array
-    lens: Uint8Array
-  }>('SELECT mindoc, maxdoc, dir, lens FROM seg WHERE id=?')
-  const readLeaf = db.prepare<{ b: Uint8Array }>('SELECT b FROM leaf WHERE k=?')
-  const countDead = db.prepare<{ n: number }>('SELECT count(*) AS n FROM tombstone')
-  const deadWithin = db.prepare<{ docno: number }>(
-    'SELECT docno FROM tombstone WHERE docno BETWEEN ? AND ?',
-  )
-  const ledger = createLedger()
-  let stored: StoredView[] = []
-  let pending: PendingView[] = []
-  let arrived: PackedSegment[] = []
-  let dataVersion: unknown
-  let dead = 0
-  let version = 0
-
-  const buryWithin = (first: number, last: number): void => {
-    for (const { docno } of deadWithin.all(first, last)) ledger.set(docno, 0)
+  constructor(db: Db) {
+    this.#db = db
+    this.#statements = prepare(db)
   }
 
-  const load = (id: number): StoredView => {
-    const row = readSegment.get(id)
+  /** Takes a pending segment over; it counts from the next `refresh` on. */
+  addPending(segment: PackedSegment): void {
+    this.#arrived.push(segment)
+  }
+
+  /** Within a read transaction: takes over what was committed since the last call. */
+  refresh(): void {
+    // A statement first: it fixes the state of the database that the version then belongs to.
+    const dead = Number(this.#statements.countDead.value())
+    const dataVersion = this.#db.pragma('data_version')
+    if (dataVersion === this.#dataVersion && this.#arrived.length === 0) return
+    const before = this.#stored
+    if (dataVersion !== this.#dataVersion) this.#reloadSegments()
+    this.#dataVersion = dataVersion
+    const watermark = this.#stored.at(-1)?.lastDocno ?? 0
+    this.#pending = this.#pending.flatMap((view) => outside(view, 0, watermark))
+    this.#takeArrived(watermark)
+    // Tombstones only vanish with the swap of a segment, so an equal count means the same ones.
+    const isSwapped =
+      before.length !== this.#stored.length || before.some((view, i) => view !== this.#stored[i])
+    if (isSwapped || dead !== this.#dead) this.#buryWithin(0, Number.MAX_SAFE_INTEGER)
+    this.#dead = dead
+    this.#version += 1
+  }
+
+  /** Ascending, disjoint in what they show. */
+  views(): readonly SegmentView[] {
+    return [...this.#stored, ...this.#pending]
+  }
+
+  /** Length code by docno; 0 = no such document, or dead. Longer than needed. */
+  codes(): Uint8Array {
+    return this.#ledger.codes()
+  }
+
+  documents(): number {
+    return this.#ledger.documents()
+  }
+
+  /** Mean weighted length of the living documents. */
+  meanLength(): number {
+    return this.#ledger.meanLength()
+  }
+
+  /** Whether some postings may belong to dead documents. */
+  hasDead(): boolean {
+    return this.#dead > 0
+  }
+
+  /** Changes with each change of the above. */
+  version(): number {
+    return this.#version
+  }
+
+  #buryWithin(first: number, last: number): void {
+    for (const { docno } of this.#statements.deadWithin.all(first, last)) this.#ledger.set(docno, 0)
+  }
+
+  #reloadSegments(): void {
+    const known = new Map(this.#stored.map((view) => [view.id, view]))
+    const ids = this.#statements.segmentIds.all().map(({ id }) => id)
+    const kept = new Set(ids)
+    // Emptied first: a merged segment sets its whole range anew, a cleared index stays empty.
+    for (const view of this.#stored)
+      if (!kept.has(view.id)) this.#ledger.clearRange(view.firstDocno, view.lastDocno)
+    this.#stored = ids.map((id) => known.get(id) ?? this.#load(id))
+  }
+
+  #load(id: number): StoredView {
+    const row = this.#statements.segment.get(id)
     assert(row, `segment ${id} has no row`)
-    ledger.setRange(row.mindoc, row.lens, row.mindoc, row.maxdoc)
-    buryWithin(row.mindoc, row.maxdoc)
+    this.#ledger.setRange(row.mindoc, row.lens, row.mindoc, row.maxdoc)
+    this.#buryWithin(row.mindoc, row.maxdoc)
     return {
       id,
       firstDocno: row.mindoc,
       lastDocno: row.maxdoc,
       directory: directoryOf(Buffer.from(row.dir).toString('utf8')),
       leaf: (n) => {
-        const leaf = readLeaf.get(id * leavesPerSegmentMax + n)
+        const leaf = this.#statements.leaf.get(id * leavesPerSegmentMax + n)
         assert(leaf, `segment ${id} lacks leaf ${n}`)
         return leaf.b
       },
     }
   }
 
-  const reloadSegments = (): void => {
-    const known = new Map(stored.map((view) => [view.id, view]))
-    const ids = idsOfSegments.all().map(({ id }) => id)
-    const kept = new Set(ids)
-    // Emptied first: a merged segment sets its whole range anew, a cleared index stays empty.
-    for (const view of stored)
-      if (!kept.has(view.id)) ledger.clearRange(view.firstDocno, view.lastDocno)
-    stored = ids.map((id) => known.get(id) ?? load(id))
-  }
-
-  const takeArrived = (watermark: number): void => {
-    for (const segment of arrived) {
+  #takeArrived(watermark: number): void {
+    for (const segment of this.#arrived) {
       const first = Math.max(segment.mindoc, watermark + 1)
-      pending = pending.flatMap((view) => outside(view, first, segment.maxdoc))
+      this.#pending = this.#pending.flatMap((view) => outside(view, first, segment.maxdoc))
       if (first > segment.maxdoc) continue
-      pending.push({
+      this.#pending.push({
         firstDocno: first,
         lastDocno: segment.maxdoc,
         directory: directoryOf(segment.dir),
         leaf: packedLeaves(segment),
-        codes: segment.lens,
-        codesFrom: segment.mindoc,
       })
-      ledger.setRange(segment.mindoc, segment.lens, first, segment.maxdoc)
-      buryWithin(first, segment.maxdoc)
+      this.#ledger.setRange(segment.mindoc, segment.lens, first, segment.maxdoc)
+      this.#buryWithin(first, segment.maxdoc)
     }
-    arrived = []
-    pending.sort((a, b) => a.firstDocno - b.firstDocno)
-  }
-
-  return {
-    addPending(segment) {
-      arrived.push(segment)
-    },
-    refresh() {
-      // A statement first: it fixes the state of the database that the version then belongs to.
-      const deadNow = Number(countDead.value())
-      const dataVersionNow = db.pragma('data_version')
-      if (dataVersionNow === dataVersion && arrived.length === 0) return
-      const before = stored
-      if (dataVersionNow !== dataVersion) reloadSegments()
-      dataVersion = dataVersionNow
-      const watermark = stored.at(-1)?.lastDocno ?? 0
-      pending = pending.flatMap((view) => outside(view, 0, watermark))
-      takeArrived(watermark)
-      // Tombstones only vanish with the swap of a segment, so an equal count means the same ones.
-      const isSwapped =
-        before.length !== stored.length || before.some((view, i) => view !== stored[i])
-      if (isSwapped || deadNow !== dead) buryWithin(0, Number.MAX_SAFE_INTEGER)
-      dead = deadNow
-      version += 1
-    },
-    views: () => [...stored, ...pending],
-    codes: () => ledger.codes(),
-    documents: () => ledger.documents(),
-    meanLength: () => ledger.meanLength(),
-    hasDead: () => dead > 0,
-    version: () => version,
+    this.#arrived = []
+    this.#pending.sort((a, b) => a.firstDocno - b.firstDocno)
   }
 }
+
+const prepare = (db: Db) => ({
+  segmentIds: db.prepare<{ id: number }>('SELECT id FROM seg ORDER BY mindoc'),
+  segment: db.prepare<{ mindoc: number; maxdoc: number; dir: Uint8Array; lens: Uint8Array }>(
+    'SELECT mindoc, maxdoc, dir, lens FROM seg WHERE id=?',
+  ),
+  leaf: db.prepare<{ b: Uint8Array }>('SELECT b FROM leaf WHERE k=?'),
+  countDead: db.prepare<{ n: number }>('SELECT count(*) AS n FROM tombstone'),
+  deadWithin: db.prepare<{ docno: number }>(
+    'SELECT docno FROM tombstone WHERE docno BETWEEN ? AND ?',
+  ),
+})
+type Statements = ReturnType<typeof prepare>
 
 /** What is left of a view when others show first..last: nothing, one part or two, over the same bytes. */
 function outside(view: PendingView, first: number, last: number): PendingView[] {

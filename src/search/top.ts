@@ -60,17 +60,14 @@ export function createTopList(limit: number): TopList {
     offer(key, docno) {
       if (size < limit) {
         if (size === keys.length) widen()
-        keys[size] = key
-        docnos[size] = docno
+        ;[keys[size], docnos[size]] = [key, docno]
         size += 1
-        rise(size - 1)
-        return
+        return rise(size - 1)
       }
       if (limit === 0) return
       const worst = keys[0] as number
       if (key < worst || (key === worst && docno > (docnos[0] as number))) return
-      keys[0] = key
-      docnos[0] = docno
+      ;[keys[0], docnos[0]] = [key, docno]
       sink()
     },
     take() {
