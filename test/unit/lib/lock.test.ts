@@ -51,10 +51,14 @@ describe('the lock of a data directory', () => {
       console.log('held')
       setInterval(() => {}, 1000)`
     const child = spawn(process.execPath, ['--input-type=module', '-e', program])
-    await once(child.stdout, 'data')
-    assert.throws(() => lockDirectory(directory), refusedNaming(`process ${child.pid}`))
-    child.kill('SIGKILL')
-    await once(child, 'exit')
+    const ended = once(child, 'exit')
+    try {
+      await once(child.stdout, 'data')
+      assert.throws(() => lockDirectory(directory), refusedNaming(`process ${child.pid}`))
+    } finally {
+      child.kill('SIGKILL')
+    }
+    await ended
     assert.equal(readLockHolder(directory)?.pid, child.pid)
     const lock = lockDirectory(directory)
     assert.equal(readLockHolder(directory)?.pid, process.pid)
