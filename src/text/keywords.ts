@@ -35,7 +35,7 @@ export function createKeywords(dictionary: Dictionary, analyzer: Analyzer): Keyw
     async keywords(text, title, language, max) {
       if (language === 'en') {
         tagger ??= loadTagger()
-        return englishKeywords(await tagger, text, title, max)
+        return englishKeywords(analyzer, await tagger, text, title, max)
       }
       const body = text.slice(0, OTHER_UNITS)
       if (language === 'zh') return chineseKeywords(dictionary, body, title, max)
@@ -63,7 +63,13 @@ async function loadTagger(): Promise<Tagger> {
   }
 }
 
-function englishKeywords(tag: Tagger, text: string, title: string, max: number): string[] {
+function englishKeywords(
+  analyzer: Analyzer,
+  tag: Tagger,
+  text: string,
+  title: string,
+  max: number,
+): string[] {
   const scores = new Map<string, number>()
   const phrases = new Map<string, number>()
   const read = (source: string, weight: number): void => {
@@ -81,7 +87,7 @@ function englishKeywords(tag: Tagger, text: string, title: string, max: number):
   for (const [phrase, score] of phrases) {
     if (score >= 2) scores.set(phrase, score * PHRASE_WEIGHT)
   }
-  return withoutParts(best(scores), max)
+  return withoutParts(analyzer, best(scores), max)
 }
 
 const isKeyword = (lemma: string): boolean =>
@@ -90,12 +96,16 @@ const isKeyword = (lemma: string): boolean =>
   lemma.length <= WORD_UNITS_MAX &&
   !isStopWord(foldText(lemma))
 
-/** "search engine" says it all: not also "engine". */
-function withoutParts(ranked: readonly string[], max: number): string[] {
+/** "search engine" says it all: not also "engine", nor "engines", which the model takes for a name in a title. */
+function withoutParts(analyzer: Analyzer, ranked: readonly string[], max: number): string[] {
   const kept: string[] = []
+  const said = new Set<string>()
   for (const candidate of ranked) {
     if (kept.length === max) break
-    if (!kept.some((phrase) => phrase.split(' ').includes(candidate))) kept.push(candidate)
+    const terms = analyzer.tokens(candidate).map(({ term }) => term)
+    if (terms.every((term) => said.has(term))) continue
+    for (const term of terms) said.add(term)
+    kept.push(candidate)
   }
   return kept
 }

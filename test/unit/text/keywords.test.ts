@@ -30,6 +30,11 @@ describe('keywords', () => {
     assert.equal(found.length, 4)
   })
 
+  it('says no word twice in two forms', async () => {
+    const found = await keywords('The crawler waits. A crawler fetches.', 'Crawlers', 'en', 5)
+    assert.equal(found.filter((word) => /^crawler/i.test(word)).length, 1)
+  })
+
   it('gives telling words of Chinese as the page spells them', async () => {
     const text = '臺灣的茶園在山上。茶園裡的茶農每天採茶，茶農說今年的茶葉很好。我們在茶園喝茶。'
     const found = await keywords(text, '臺灣茶園', 'zh', 3)
