@@ -28,12 +28,14 @@ export function decodeText(bytes: Uint8Array, contentType: string): DecodedText 
   const header = headerCharset(contentType)
   const wide = header?.startsWith('utf-16') || header === null ? utf16ByZeros(bytes) : null
   if (wide !== null) return { text: decode(bytes, wide), charset: wide, certain: true }
-  const claims = distinct([header, declaredCharset(bytes), hintedCharset(bytes)])
-  if (claims[0] !== 'utf-8' && isSurelyUtf8(bytes))
-    return { text: decode(bytes, 'utf-8'), charset: 'utf-8', certain: true }
+  const first = header ?? prescan(latin1(bytes, prescanBytes))
+  if (first === 'utf-8' || hasUtf8Sequences(bytes)) {
+    const text = decodeStrictly(bytes, 'utf-8')
+    if (text !== null) return { text, charset: 'utf-8', certain: true }
+  }
   let least: DecodedText | null = null
   let leastDamage = Infinity
-  for (const charset of claims) {
+  for (const charset of claimsOf(header, bytes)) {
     const { text, damage } = decodeJudged(bytes, charset)
     if (damage <= damagedShareMax && !isBetrayedByRuns(bytes, charset))
       return { text, charset, certain: true }
@@ -105,28 +107,45 @@ function metaLabel(label: string): string | null {
 const decode = (bytes: Uint8Array, charset: string): string =>
   new TextDecoder(charset).decode(bytes)
 
-/** The text, and which share of its characters beyond ASCII did not decode. A character cut at the very end is no damage. */
-function decodeJudged(bytes: Uint8Array, charset: string): { text: string; damage: number } {
+/** What is said about the charset, weaker and weaker, each name once; the document is searched only as far as asked. */
+function* claimsOf(header: string | null, bytes: Uint8Array): Generator<string> {
+  if (header !== null) yield header
+  const declared = declaredCharset(bytes)
+  if (declared !== null && declared !== header) yield declared
+  const hinted = hintedCharset(bytes)
+  if (hinted !== null && hinted !== declared && hinted !== header) yield hinted
+}
+
+function decodeStrictly(bytes: Uint8Array, charset: string): string | null {
   try {
-    return { text: new TextDecoder(charset, { fatal: true }).decode(bytes), damage: 0 }
+    return new TextDecoder(charset, { fatal: true }).decode(bytes)
   } catch {
-    const text = decode(bytes, charset)
-    let damaged = text.match(/\uFFFD/g)?.length ?? 0
-    if (text.endsWith('\uFFFD')) damaged--
-    const beyondAscii = text.match(/[^\0-\x7f]/g)?.length ?? 0
-    return { text, damage: beyondAscii === 0 ? 0 : damaged / beyondAscii }
+    return null // the bytes are not of this charset
   }
 }
 
-/** Valid UTF-8 with so many sequences that no other charset produces them by chance; `bytes` may end inside a character. */
-function isSurelyUtf8(bytes: Uint8Array): boolean {
+/** The text, and which share of its characters beyond ASCII did not decode. A character cut at the very end is no damage. */
+function decodeJudged(bytes: Uint8Array, charset: string): { text: string; damage: number } {
+  const strict = decodeStrictly(bytes, charset)
+  if (strict !== null) return { text: strict, damage: 0 }
+  const text = decode(bytes, charset)
+  let damaged = text.match(/\uFFFD/g)?.length ?? 0
+  if (text.endsWith('\uFFFD')) damaged--
+  const beyondAscii = text.match(/[^\0-\x7f]/g)?.length ?? 0
+  return { text, damage: beyondAscii === 0 ? 0 : damaged / beyondAscii }
+}
+
+/** So many leading bytes of UTF-8 sequences that, if all of the bytes are valid, no other charset is meant. */
+function hasUtf8Sequences(bytes: Uint8Array): boolean {
   let [pairs, longer] = [0, 0]
-  for (const byte of bytes) {
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i] as number
+    if (byte < 0xc2) continue
     if (byte >= 0xe0) longer++
-    else if (byte >= 0xc2) pairs++
-    if (longer >= 3 || pairs >= 6) break
+    else pairs++
+    if (longer >= 3 || pairs >= 6) return true
   }
-  return (longer >= 3 || pairs >= 6) && decodeJudged(bytes, 'utf-8').damage === 0
+  return false
 }
 
 /** windows-1252 decodes anything, and servers name it by default: bytes beyond ASCII that stand in long runs are some other script. */
@@ -140,10 +159,6 @@ function isBetrayedByRuns(bytes: Uint8Array, charset: string): boolean {
   }
   return high >= 16 && inRuns > high * 0.4 && guessCharset(bytes).confident
 }
-
-const distinct = (claims: readonly (string | null)[]): string[] => [
-  ...new Set(claims.filter((claim) => claim !== null)),
-]
 
 const latin1 = (bytes: Uint8Array, max: number): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, max)).toString('latin1')
