@@ -1,0 +1,141 @@
+/** How fast words are found: our index beside FTS5, over the same made-up documents, in one run. CPU time, because machines are shared. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { migrate, openDatabase, type Db } from '../src/lib/sqlite.ts'
+import { createIndexReader, createIndexWriter } from '../src/search/flex.ts'
+import type { IndexedDocument, IndexQuery } from '../src/search/index.ts'
+import { migrations } from '../src/store/schema.ts'
+
+const documentsDefault = 20_000
+const documentsAtOnce = 100
+/** Words of a document, and how many different ones the collection can have. */
+const wordsPerDocument = 380
+const vocabularySize = 60_000
+const repetitions = 15
+const hitsWanted = 10
+const forever = Number.POSITIVE_INFINITY
+
+/** Words by rank: rank r has a share of about 1 / r, as in natural text. */
+const wordOfRank = (rank: number): string => `w${rank.toString(36)}`
+/** In 20-60 % of the documents, and in a handful. */
+const common = [25, 40, 60].map(wordOfRank)
+const rare = wordOfRank(40_000)
+
+/** mulberry32 */
+function createRandom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
+
+function makeText(random: () => number): string[] {
+  const length = Math.round(wordsPerDocument * (0.4 + 1.2 * random()))
+  return Array.from({ length }, () => wordOfRank(Math.floor(vocabularySize ** random())))
+}
+
+function toDocument(docno: number, words: readonly string[]): IndexedDocument {
+  const counts = new Map<string, number>()
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1)
+  const quants = Uint8Array.from(counts.values(), (n) => Math.round(8 * Math.log2(1 + n)))
+  return { docno, terms: [...counts.keys()], quants, length: words.length }
+}
+
+const cpuMs = (work: () => void): number => {
+  const start = process.cpuUsage()
+  work()
+  const { user, system } = process.cpuUsage(start)
+  return (user + system) / 1_000
+}
+const p50 = (work: () => void): number => {
+  work()
+  const times = Array.from({ length: repetitions }, () => cpuMs(work)).sort((a, b) => a - b)
+  return times[times.length >> 1] ?? 0
+}
+const queryOf = (words: readonly string[]): IndexQuery => ({
+  words: words.map((term) => ({ term, weight: 1 })),
+  bigrams: [],
+  required: [],
+  without: [],
+  match: 'any',
+})
+
+function build(db: Db, documents: number): { oursMs: number; ftsMs: number } {
+  db.exec(`CREATE VIRTUAL TABLE fts USING fts5(text, content='')`)
+  const insert = db.prepare('INSERT INTO fts(rowid, text) VALUES (?, ?)')
+  const writer = createIndexWriter(db)
+  const random = createRandom(1)
+  let oursMs = 0
+  let ftsMs = 0
+  for (let first = 1; first <= documents; first += documentsAtOnce) {
+    const texts = Array.from({ length: documentsAtOnce }, () => makeText(random))
+    const batch = texts.map((words, i) => toDocument(first + i, words))
+    oursMs += cpuMs(() => {
+      writer.apply(batch)
+      while (writer.work(25, false));
+    })
+    ftsMs += cpuMs(() =>
+      db.transaction(() => texts.forEach((words, i) => insert.run(first + i, words.join(' ')))),
+    )
+  }
+  oursMs += cpuMs(() => {
+    while (writer.work(25, true));
+  })
+  return { oursMs, ftsMs }
+}
+
+const bytesOf = (db: Db, tables: string): number =>
+  Number(db.prepare(`SELECT sum(pgsize) FROM dbstat WHERE name IN (${tables})`).value())
+
+/** @param parameters number of documents */
+export function run(parameters: readonly string[]): void {
+  const documents = Number(parameters[0] ?? documentsDefault)
+  const folder = mkdtempSync(join(tmpdir(), 'findling-bench-'))
+  try {
+    const db = openDatabase(join(folder, 'index.db'))
+    migrate(db, migrations)
+    const { oursMs, ftsMs } = build(db, documents)
+    const reader = createIndexReader(openDatabase(join(folder, 'index.db'), { readonly: true }))
+    reader.begin()
+    const ask = db.prepare('SELECT rowid FROM fts WHERE fts MATCH ? ORDER BY rank LIMIT ?')
+    const rows = (
+      [
+        ['common word', common.slice(0, 1)],
+        ['OR of three', common],
+        ['rare word', [rare]],
+      ] as const
+    ).map(([name, words]) => ({
+      name,
+      share: Math.round((100 * reader.frequency(words[0] as string)) / documents),
+      oursMs: p50(() => void reader.search(queryOf(words), hitsWanted, forever)),
+      ftsMs: p50(() => void ask.all(words.join(' OR '), hitsWanted)),
+    }))
+    reader.end()
+    console.log('query        in docs  ours ms  FTS5 ms   ratio')
+    for (const { name, share, oursMs: ours, ftsMs: fts } of rows)
+      console.log(
+        `${name.padEnd(12)} ${String(share).padStart(5)} %  ${ours.toFixed(2).padStart(7)}  ${fts.toFixed(2).padStart(7)}  ${(fts / ours).toFixed(1).padStart(6)}`,
+      )
+    const size = {
+      bytesPerDocument: Math.round(bytesOf(db, `'seg','leaf'`) / documents),
+      ftsBytesPerDocument: Math.round(
+        bytesOf(db, `'fts_data','fts_idx','fts_docsize','fts_config'`) / documents,
+      ),
+    }
+    const speed = {
+      documentsPerCpuSecond: Math.round((documents / oursMs) * 1_000),
+      ftsDocumentsPerCpuSecond: Math.round((documents / ftsMs) * 1_000),
+    }
+    console.log(size, speed)
+    db.close()
+    console.log(`RESULT ${JSON.stringify({ documents, ...size, ...speed, queries: rows })}`)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+if (import.meta.main) run(process.argv.slice(2))
