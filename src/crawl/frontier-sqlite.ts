@@ -65,7 +65,6 @@ export class SqliteFrontier implements Frontier {
   #active: ReadonlySet<number> = new Set()
   /** When the next waiting URL of an active source is due; null = none, undefined = to be asked. */
   #sweepAtMs: number | null | undefined = undefined
-  #wantedAgain: { urlId: number; row: HostRow; sourceId: number; priority: number }[] = []
   /** The last row that `add` queued: where it is missing later, its transaction was rolled back. */
   #doubt: { urlId: number; sourceId: number } | null = null
 
@@ -160,8 +159,6 @@ export class SqliteFrontier implements Frontier {
       this.#schedule.dropIfDone(out.host)
     }
     this.#suspects.committed(ids)
-    for (const { row, sourceId, priority } of this.#wantedAgain.splice(0))
-      this.#hosts.queued(row, sourceId, priority)
   }
 
   nextDueAt(nowMs: number): number | null {
@@ -265,10 +262,7 @@ export class SqliteFrontier implements Frontier {
 
   #queued(urlId: number, row: HostRow, sourceId: number, priority: number): void {
     this.#doubt = { urlId, sourceId }
-    if (!this.#active.has(sourceId)) return
-    // Settled in this batch and wanted again: it can be handed out only when it is no longer out.
-    if (this.#out.has(urlId)) this.#wantedAgain.push({ urlId, row, sourceId, priority })
-    else this.#hosts.queued(row, sourceId, priority)
+    if (this.#active.has(sourceId)) this.#hosts.queued(row, sourceId, priority)
   }
 
   #settleRow(lease: Lease, settlement: Settlement, epoch: number, nowMs: number): void {
@@ -370,7 +364,6 @@ export class SqliteFrontier implements Frontier {
   /** After a rollback: what is in memory of the table is read anew. What is out stays out. */
   #reload(): void {
     this.#doubt = null
-    this.#wantedAgain = []
     this.#sweepAtMs = undefined
     this.#recent.clear()
     this.#tallies.load(this.#sql.tally.iterate())

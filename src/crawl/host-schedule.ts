@@ -1,4 +1,5 @@
 /** Whose turn it is: hosts in memory with the candidates of their queues, ordered by due time, then by priority in turns. Knows no SQL. */
+import assert from 'node:assert'
 import { createHeap } from '../lib/heap.ts'
 
 export type Candidate = {
@@ -79,10 +80,13 @@ export class HostSchedule {
     return this.#hosts.values()
   }
 
-  /** The host with this id, made where it is new. One with another origin was never committed and is replaced. */
+  /** The host with this id, made where it is new. */
   ensure(id: number, origin: string, dueAtMs: number): Host {
     const known = this.#hosts.get(id)
-    if (known !== undefined && known.origin === origin) return known
+    if (known !== undefined) {
+      assert(known.origin === origin, `host ${id} is ${known.origin} and ${origin}`)
+      return known
+    }
     const host: Host = {
       id,
       origin,

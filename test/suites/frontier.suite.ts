@@ -463,6 +463,22 @@ function sourceSuite(name: string, start: Start): void {
       bench.frontier.activate([1, 2])
       assert.deepEqual((await drain(bench)).toSorted(), ['http://a.test/1', 'http://b.test/2'])
     })
+    it('takes over by a link that it has met before the other source came to rest', async () => {
+      const bench = await start([
+        found('http://a.test/1'),
+        found('http://b.test/2', ofTwo),
+        found('http://c.test/3', ofTwo),
+      ])
+      bench.frontier.activate([1, 2])
+      const leases = [mustTake(bench), mustTake(bench), mustTake(bench)]
+      const [second, third] = leases.filter(({ sourceId }) => sourceId === 2)
+      assert.ok(second && third)
+      const link = found('http://a.test/1', ofTwo)
+      assert.deepEqual(await settle(bench, second, stored, [link]), { added: 0, known: 1 })
+      bench.frontier.activate([2])
+      assert.deepEqual(await settle(bench, third, stored, [link]), { added: 1, known: 0 })
+      assert.equal(bench.frontier.counts([2]).out, 1)
+    })
     it('takes over what is queued for a source at rest, and leaves alone what is not', async () => {
       const bench = await start([found('http://a.test/1'), found('http://a.test/2')])
       bench.frontier.activate([1, 2])

@@ -67,6 +67,16 @@ describe('a filter of seen URLs', () => {
       { numRuns: 12 },
     )
   })
+  it('does not hide a known page from a wider source when it is lost', () => {
+    const bench = openSqliteBench({ seen: forgetful })
+    bench.frontier.activate([1])
+    bench.store.transaction(() => void bench.frontier.add([found('http://a.test/')]))
+    assert.equal(crawl(bench, new Map()).length, 1)
+    bench.frontier.activate([2])
+    const wider = [found('http://a.test/', { sourceId: 2 })]
+    const counts = bench.store.transaction(() => bench.frontier.add(wider))
+    assert.deepEqual(counts, { added: 1, known: 0 })
+  })
   it('is told of every URL that it did not know', () => {
     const told: string[] = []
     const seen = { mayHave: () => false, add: (url: string) => void told.push(url) }
@@ -104,15 +114,20 @@ describe('a page that kills the process', () => {
   const stateOf = (bench: SqliteBench, url: string): string | undefined =>
     bench.store.urlRow(url)?.state
 
+  /** Starts it anew after each death, until it lives to the end. */
+  function surviveAtLast(poison: ReadonlySet<string>): SqliteBench {
+    let bench = openSqliteBench()
+    bench.store.transaction(() => void bench.frontier.add(urls.map((url) => found(url))))
+    for (let deaths = 0; runUntilDeath(bench, poison, 0); deaths++) {
+      assert.ok(deaths < 8 * poison.size, 'it dies for ever')
+      bench = bench.crash()
+    }
+    return bench
+  }
+
   it('is put aside after three deaths alone, and no neighbour is lost', () => {
     for (const poison of [new Set(['http://1.test/5']), new Set(urls.slice(3, 6))]) {
-      let bench = openSqliteBench()
-      bench.store.transaction(() => void bench.frontier.add(urls.map((url) => found(url))))
-      let deaths = 0
-      while (runUntilDeath(bench, poison, 0)) {
-        assert.ok(++deaths < 8 * poison.size, 'it dies for ever')
-        bench = bench.crash()
-      }
+      const bench = surviveAtLast(poison)
       for (const url of urls)
         assert.equal(stateOf(bench, url), poison.has(url) ? 'aside' : 'settled', url)
       assert.ok(bench.frontier.isFinished())
@@ -121,10 +136,7 @@ describe('a page that kills the process', () => {
     }
   })
   it('comes back after a day', () => {
-    let bench = openSqliteBench()
-    const poison = new Set(['http://1.test/5'])
-    bench.store.transaction(() => void bench.frontier.add(urls.map((url) => found(url))))
-    while (runUntilDeath(bench, poison, 0)) bench = bench.crash()
+    const bench = surviveAtLast(new Set(['http://1.test/5']))
     assert.equal(bench.frontier.take(dayMs - 1), null)
     assert.equal(bench.frontier.nextDueAt(0), dayMs)
     assert.equal(runUntilDeath(bench, new Set(), dayMs), false)
