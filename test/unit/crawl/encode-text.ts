@@ -22,7 +22,8 @@ function inverse(charset: string): Map<string, number[]> {
   const table = new Map<string, number[]>()
   const learn = (bytes: number[]) => {
     const char = decoder.decode(Uint8Array.from(bytes))
-    if (Array.from(char).length === 1 && char !== '\uFFFD' && !table.has(char)) table.set(char, bytes)
+    if (Array.from(char).length === 1 && char !== '\uFFFD' && !table.has(char))
+      table.set(char, bytes)
   }
   for (let one = 0; one < 256; one++) learn([one])
   for (let lead = 0x81; lead < 0xff; lead++)
