@@ -39,7 +39,10 @@ function textPage(
   title: string,
   more: { links?: Link[]; head?: string; tail?: string } = {},
 ): string {
-  const seed = Array.from(title).reduce((sum, letter) => sum * 31 + (letter.codePointAt(0) ?? 0), 7)
+  const seed = Array.from(title).reduce(
+    (sum, letter) => Math.imul(sum, 31) + (letter.codePointAt(0) ?? 0),
+    7,
+  )
   const random = createRandom(seed)
   return htmlPage({
     script: 'en',
