@@ -95,7 +95,7 @@ export function createScorer(snapshot: Snapshot): Scorer {
   }
 
   return {
-    search(query, limit, deadlineMs, accept = () => true) {
+    search(query, limit, deadlineMs, accept) {
       const plan = planWords(query)
       prepareBoard()
       try {
@@ -166,14 +166,23 @@ const createBoard = (size: number): Board => ({
 })
 
 function clearBoard(board: Board): void {
-  for (let i = 0; i < board.touchedCount; i += 1) {
-    const docno = board.touched[i] as number
-    board.scores[docno] = 0
-    board.masks[docno] = 0
-    board.bigrams[docno] = 0
-    board.required[docno] = 0
-  }
+  const { scores, masks, bigrams, required, touched, touchedCount } = board
   board.touchedCount = 0
+  // Filling is some tens of times faster a document than picking.
+  if (touchedCount * 16 > scores.length) {
+    scores.fill(0)
+    masks.fill(0)
+    bigrams.fill(0)
+    required.fill(0)
+    return
+  }
+  for (let i = 0; i < touchedCount; i += 1) {
+    const docno = touched[i] as number
+    scores[docno] = 0
+    masks[docno] = 0
+    bigrams[docno] = 0
+    required[docno] = 0
+  }
 }
 
 /** The hot loop: a plain function over typed arrays. */
@@ -188,7 +197,6 @@ function addPostings(
 ): void {
   const { scores, masks, bigrams, touched } = board
   const { docnos, quants, count } = postings
-  const bigram = isBigram ? 1 : 0
   let touchedCount = board.touchedCount
   for (let i = 0; i < count; i += 1) {
     const docno = docnos[i] as number
@@ -197,8 +205,8 @@ function addPostings(
     const score = scores[docno] as number
     if (score === 0) touched[touchedCount++] = docno
     scores[docno] = score + weight * (table[((quants[i] as number) << 8) | code] as number)
-    masks[docno] = (masks[docno] as number) | bit
-    bigrams[docno] = (bigrams[docno] as number) + bigram
+    if (isBigram) bigrams[docno] = (bigrams[docno] as number) + 1
+    else masks[docno] = (masks[docno] as number) | bit
   }
   board.touchedCount = touchedCount
 }
@@ -231,7 +239,7 @@ function select(
   plan: Plan,
   limit: number,
   deadlineMs: number,
-  accept: (docno: number) => boolean,
+  accept: ((docno: number) => boolean) | undefined,
 ): IndexAnswer {
   const bigrams = query.bigrams.length
   const holdsBigrams = (docno: number): boolean => bigrams > 0 && board.bigrams[docno] === bigrams
@@ -247,15 +255,22 @@ function select(
   const wantsAll = query.match === 'all' || (query.match === 'auto' && plan.groups <= autoWordsMax)
 
   if (wantsAll) {
-    const answer = collect(board, query, limit, deadlineMs, (d) => holdsAll(d) && accept(d))
+    const answer = collect(board, query, limit, deadlineMs, both(holdsAll, accept))
     if (answer.total > 0 || query.match === 'all')
       return finish(board, query, plan, answer, answer.total > 0 ? 'all' : 'none', holdsBigrams)
   }
-  let answer = collect(board, query, limit, deadlineMs, (d) => holdsSome(d) && accept(d))
+  let answer = collect(board, query, limit, deadlineMs, both(holdsSome, accept))
   // The floor: no word of the query is anywhere, but pieces of it are.
-  if (answer.total === 0 && bigrams > 0) answer = collect(board, query, limit, deadlineMs, accept)
+  if (answer.total === 0 && bigrams > 0)
+    answer = collect(board, query, limit, deadlineMs, accept ?? (() => true))
   return finish(board, query, plan, answer, answer.total > 0 ? 'any' : 'none', holdsBigrams)
 }
+
+const both = (
+  first: (docno: number) => boolean,
+  second: ((docno: number) => boolean) | undefined,
+): ((docno: number) => boolean) =>
+  second === undefined ? first : (docno) => first(docno) && second(docno)
 
 type Collected = { entries: { key: number; docno: number }[]; total: number }
 
