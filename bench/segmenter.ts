@@ -103,7 +103,7 @@ const readLines = <T>(bytes: Uint8Array): T[] =>
 
 async function main(folder: string, only: string | undefined): Promise<void> {
   const score = (await import(pathToFileURL(join(folder, 'score.mjs')).href)) as Score
-  const dictionary = loadTextTables(Uint8Array.from(textTables()).buffer)
+  const dictionary = loadTextTables(textTables())
   const result: Record<string, unknown> = {}
   for (const [name, load] of Object.entries(cutters)) {
     if (only !== undefined && only !== name) continue

@@ -49,7 +49,7 @@ export function openApp(options: AppOptions): App {
   const lock = options.engine ? lockDirectory(directory) : null
   const threads: Threads = { engine: null, search: null }
   const progress = new Progress()
-  const tables = sharedTables()
+  const tables = textTables()
   const common = { log, onReady: () => linkThreads(threads) }
   if (options.engine) {
     threads.engine = new KeptThread({
@@ -185,14 +185,6 @@ function crawlControl(call: Caller['call'], progress: Progress): CrawlControl {
       return () => progress.listeners.delete(listener)
     },
   }
-}
-
-/** One copy for all threads. */
-function sharedTables(): SharedArrayBuffer {
-  const bytes = textTables()
-  const shared = new SharedArrayBuffer(bytes.byteLength)
-  new Uint8Array(shared).set(bytes)
-  return shared
 }
 
 /** The administration key: as configured, else made once and kept in DATA/admin.key (0600). */

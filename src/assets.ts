@@ -1,10 +1,22 @@
 /**
  * Where threads and files come from in development: the only file that may use import.meta. build.ts puts assets-sea.ts in its place.
  */
-import { mkdirSync, readFileSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { Worker, type WorkerOptions } from 'node:worker_threads'
+import type { NativeOrigin } from './native.ts'
 import { buildDictionary, dictionaryVersion } from './text/dictionary-source.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -25,9 +37,9 @@ export function spawnThread(
 
 /**
  * The packed dictionary and folding tables. Built from the npm packages on the first start (about a second) and kept beside them:
- * the file is derived, so it may be deleted at any time.
+ * the file is derived, so it may be deleted at any time. One copy, in memory that all threads share.
  */
-export function textTables(): Uint8Array {
+export function textTables(): SharedArrayBuffer {
   const folder = join(root, 'node_modules', '.cache', 'findling')
   const file = join(folder, `dictionary-${dictionaryVersion}.bin`)
   if (statSync(file, { throwIfNoEntry: false }) === undefined) {
@@ -36,7 +48,18 @@ export function textTables(): Uint8Array {
     writeFileSync(temporary, makeDictionary())
     renameSync(temporary, file)
   }
-  return readFileSync(file)
+  return readShared(file)
+}
+
+function readShared(file: string): SharedArrayBuffer {
+  const fd = openSync(file, 'r')
+  try {
+    const shared = new SharedArrayBuffer(fstatSync(fd).size)
+    readSync(fd, new Uint8Array(shared))
+    return shared
+  } finally {
+    closeSync(fd)
+  }
 }
 
 /** Also what build.ts puts into the binary. */
@@ -55,8 +78,22 @@ export function publicFiles(): Map<string, Uint8Array> {
   return new Map(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name))]))
 }
 
-/** Name, version and commit of this program. */
-export function programVersion(): { version: string; commit: string } {
-  const text = readFileSync(join(root, 'package.json'), 'utf8')
-  return { version: (JSON.parse(text) as { version: string }).version, commit: 'development' }
+/** Version and commit of this program, and the version of undici that it uses (Node has one of its own). */
+export function programVersion(): { version: string; commit: string; undici: string } {
+  const versionIn = (folder: string): string => {
+    const text = readFileSync(join(root, folder, 'package.json'), 'utf8')
+    return (JSON.parse(text) as { version: string }).version
+  }
+  return {
+    version: versionIn('.'),
+    commit: 'development',
+    undici: versionIn('node_modules/undici'),
+  }
 }
+
+/** Where the native addons were loaded from. */
+export const nativeOrigin = (): NativeOrigin => ({
+  directory: join(root, 'node_modules'),
+  method: 'installed',
+  refused: [],
+})

@@ -37,3 +37,17 @@ export function checkDirectory(directory: string): CheckResult {
     db.close()
   }
 }
+
+/** Whether the engine has work to do before everything stored can be found. */
+export function hasToCatchUp(directory: string): boolean {
+  const db = openDatabase(join(directory, 'findling.db'), { readonly: true })
+  try {
+    if (Number(db.pragma('user_version')) !== migrations.length) return true
+    const missing = db.prepare<{ n: number }>(
+      'SELECT EXISTS (SELECT 1 FROM doc WHERE copy_of IS NULL AND docno > coalesce((SELECT max(maxdoc) FROM seg), 0)) AS n',
+    )
+    return missing.value() !== 0
+  } finally {
+    db.close()
+  }
+}

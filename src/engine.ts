@@ -43,6 +43,7 @@ const seedsMax = 1_000
 const publicDelayMs = 1_000
 const closeGraceMs = 10_000
 const headersTimeoutMs = 15_000
+const duplicateRows = 2_000
 const parserHeapMb = 96
 /** Pages waiting for a parser: what two batches may hold. */
 const parserQueueMax = 10_000
@@ -109,7 +110,13 @@ class Engine {
 
   begin(): void {
     this.#index.keepWorking()
+    this.#loadDuplicates()
     if (this.#data.resumeJobs) this.#crawl.resumeAll()
+  }
+
+  /** The SimHash tables, in slices: a crawl that begins earlier reads what is left at once. */
+  #loadDuplicates(): void {
+    if (!this.#duplicates.load(duplicateRows)) setImmediate(() => this.#loadDuplicates())
   }
 
   link(search: MessagePort): void {

@@ -1,4 +1,5 @@
 /** Keeps the index in step with the store: takes each batch, hands it to the search thread, flushes and merges in slices, replays at start. */
+import { statSync } from 'node:fs'
 import type { MessagePort } from 'node:worker_threads'
 import type { Committed } from './crawl/commit.ts'
 import type { Log } from './lib/log.ts'
@@ -16,6 +17,8 @@ const replayDocuments = 200
 const restMs = 5_000
 /** After a full disk. */
 const retryMs = 5_000
+const logBytesMax = 16 * 1024 * 1024
+const guardRestMs = 2_000
 
 export class IndexKeeper {
   readonly #store: Store
@@ -27,6 +30,7 @@ export class IndexKeeper {
   #isForced = false
   #timer: NodeJS.Timeout | null = null
   #isClosed = false
+  #guardAtMs = 0
 
   /** Catches up with what was committed after the last stored segment. */
   constructor(store: Store, analyzer: Analyzer, log: Log) {
@@ -61,7 +65,18 @@ export class IndexKeeper {
       .filter((text) => text !== null)
     const all = [...documents, ...risen.map((text) => this.#analyse(text))]
     this.#apply(all.toSorted((a, b) => a.docno - b.docno))
+    this.#guardLog()
     this.#schedule()
+  }
+
+  /**
+   * SQLite's own checkpoint is passive: with readers that overlap it never empties the log. So a guard by size, which waits a
+   * moment for a gap between them.
+   */
+  #guardLog(): void {
+    const log = statSync(`${this.#store.db.file}-wal`, { throwIfNoEntry: false })
+    if (log === undefined || log.size < logBytesMax || Date.now() < this.#guardAtMs) return
+    if (!truncateWal(this.#store.db)) this.#guardAtMs = Date.now() + guardRestMs
   }
 
   keepWorking(): void {

@@ -18,6 +18,8 @@ export type ThreadOptions = {
 
 const restartDelayMs = 50
 const restartDelayMaxMs = 5_000
+/** What has never run will not run by trying on. */
+const firstStartsMax = 3
 /** It has its own grace for what is under way; this is for one that hangs. */
 const closeMs = 20_000
 
@@ -29,6 +31,7 @@ export class KeptThread {
   #caller: Caller | null = null
   #deathsInARow = 0
   #isClosing = false
+  #wasReady = false
   restarts = 0
 
   constructor(options: ThreadOptions) {
@@ -53,6 +56,7 @@ export class KeptThread {
     caller.onEvent('ready', () => {
       this.#caller = caller
       this.#deathsInARow = 0
+      this.#wasReady = true
       this.#settleFirst?.resolve()
       this.#options.onReady()
     })
@@ -78,6 +82,11 @@ export class KeptThread {
     if (this.#isClosing) return
     this.restarts++
     this.#deathsInARow++
+    if (this.#deathsInARow >= firstStartsMax && !this.#wasReady) {
+      this.#isClosing = true
+      this.#settleFirst?.reject(new Error(`the ${role} thread cannot start`))
+      return
+    }
     const delayMs = Math.min(restartDelayMaxMs, restartDelayMs * 2 ** this.#deathsInARow)
     setTimeout(() => {
       if (!this.#isClosing) this.start()

@@ -7,6 +7,6 @@ let dictionary: Dictionary | null = null
 
 /** Loads the tables into this thread and returns the dictionary. */
 export function loadTestTables(): Dictionary {
-  dictionary ??= loadTextTables(Uint8Array.from(textTables()).buffer)
+  dictionary ??= loadTextTables(textTables())
   return dictionary
 }

@@ -1,5 +1,5 @@
 /** Commands that only ask: search, export, explain, config, version, health. */
-import { programVersion } from '../assets.ts'
+import { nativeOrigin, programVersion } from '../assets.ts'
 import { describeConfig } from '../config.ts'
 import { AppError } from '../lib/errors.ts'
 import type { SearchAnswer, SearchRequest } from '../search/answer.ts'
@@ -105,13 +105,18 @@ export async function configCommand(call: Call): Promise<number> {
 }
 
 export async function versionCommand(call: Call): Promise<number> {
-  const { version, commit } = programVersion()
-  const { node, undici, brotli, v8, modules } = process.versions
-  if (call.options['json'] === true || formatOf(call, 'text') !== 'text')
-    await write(
-      `${JSON.stringify({ name: 'findling', version, commit, node, undici, brotli, v8, modules, sqlite: (await import('../lib/sqlite.ts')).sqliteVersion() })}\n`,
-    )
-  else await write(`findling ${version}\n`)
+  const { version, commit, undici } = programVersion()
+  if (call.options['json'] !== true && formatOf(call, 'text') === 'text') {
+    await write(`findling ${version}\n`)
+    return 0
+  }
+  const { node, brotli, v8, modules } = process.versions
+  const { sqliteVersion } = await import('../lib/sqlite.ts')
+  const sqlite = sqliteVersion()
+  const native = nativeOrigin()
+  await write(
+    `${JSON.stringify({ name: 'findling', version, commit, node, sqlite, undici, brotli, v8, modules, arch: process.arch, native })}\n`,
+  )
   return 0
 }
 

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { openApp, type App } from '../app.ts'
+import { hasToCatchUp } from '../check.ts'
 import type { Config, LoadedConfig } from '../config.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
@@ -84,18 +85,16 @@ export function requireData(directory: string): void {
     throw new AppError('input_missing', `There is no Findling data in ${directory}.`)
 }
 
-/** The directory opened for asking: with the engine where it is free, so that everything committed is found. */
+/**
+ * The directory opened for asking. With the engine only where it has something to catch up with (documents that the index lacks, an
+ * older schema) and nobody else holds the directory: the search thread alone starts twice as fast.
+ */
 async function openForReading(call: Call): Promise<App> {
-  const options = {
-    config: call.config,
-    directory: call.directory,
-    resumeJobs: false,
-    search: true,
-    log: call.log,
-  }
+  const { config, directory, log } = call
+  const options = { config, directory, resumeJobs: false, search: true, log }
   let app: App
   try {
-    app = openApp({ ...options, engine: true })
+    app = openApp({ ...options, engine: hasToCatchUp(directory) })
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'locked') throw error
     app = openApp({ ...options, engine: false })

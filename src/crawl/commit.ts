@@ -75,6 +75,8 @@ export function createCommitter(tools: CommitTools): Committer {
 function writeVisit(visited: Visited, tools: CommitTools, result: Committed): Settlement {
   const { page, settlement, lease } = visited
   if (page !== null) return writePage(visited, page, tools, result)
+  // Not modified: the stored page is as fresh as this answer.
+  if (settlement.kind === 'unchanged') tools.store.touchDocument(lease.urlId, tools.now())
   if (!isGone(settlement)) return settlement
   tools.duplicates.remove(lease.urlId)
   const removed = tools.store.removeDocument(lease.urlId)

@@ -146,19 +146,30 @@ export class Crawl {
 
   #pump(): void {
     if (this.#isClosing) return
-    const { frontier, limits, now } = this.#tools
+    const { limits } = this.#tools
     while (
       !this.#isHeld &&
       this.#active < limits.connections &&
       this.#out < 2 * limits.batchPages
     ) {
-      const lease = frontier.take(now())
+      const lease = this.#take()
       if (lease === null) break
       void this.#run(lease)
     }
     if (this.#isCommitDue()) this.#commit()
     this.#finishWhereDone()
     this.#schedule()
+  }
+
+  /** Taking writes nothing, but for a sweep of what has fallen due. */
+  #take(): Lease | null {
+    try {
+      return this.#tools.frontier.take(this.#tools.now())
+    } catch (error) {
+      if (!isDiskFull(error)) throw error
+      this.#hold()
+      return null
+    }
   }
 
   async #run(lease: Lease): Promise<void> {
@@ -199,8 +210,8 @@ export class Crawl {
       this.#batchBytes >= limits.batchBytes ||
       now() - this.#batchSinceMs >= limits.batchMs ||
       this.#batch.some(({ lease }) => lease.alone) ||
-      // Everything taken is here and nothing more can be taken: waiting would only delay the end.
-      (this.#out === this.#batch.length && frontier.nextDueAt(now()) === null)
+      // Everything taken is here and nothing waits for its turn: only a commit can bring new links.
+      (this.#out === this.#batch.length && frontier.counts().queued === 0)
     )
   }
 

@@ -44,10 +44,7 @@ export type Collection = {
 let analyzer: Analyzer | undefined
 export function testAnalyzer(): Analyzer {
   if (analyzer === undefined) {
-    const bytes = textTables()
-    analyzer = createAnalyzer(
-      loadTextTables(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength)),
-    )
+    analyzer = createAnalyzer(loadTextTables(textTables()))
   }
   return analyzer
 }
