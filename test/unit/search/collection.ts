@@ -43,9 +43,7 @@ export type Collection = {
 
 let analyzer: Analyzer | undefined
 export function testAnalyzer(): Analyzer {
-  if (analyzer === undefined) {
-    analyzer = createAnalyzer(loadTextTables(textTables()))
-  }
+  analyzer ??= createAnalyzer(loadTextTables(textTables()))
   return analyzer
 }
 
