@@ -251,13 +251,7 @@ function pack(map: FlexIndex['map'], documents: readonly IndexedDocument[]): Pac
   const docnos = new Uint32Array(documents.length)
   const quants = new Uint8Array(documents.length)
   for (const term of [...map.keys()].sort()) {
-    const slots = map.get(term) ?? []
-    let count = 0
-    for (let slot = 0; slot < slots.length; slot += 1) {
-      for (const docno of slots[slot] ?? [])
-        keys[count++] = (docno - mindoc) * 64 + (quantMax - slot)
-    }
-    if (count > 1) keys.subarray(0, count).sort()
+    const count = gatherKeys(map.get(term) ?? [], mindoc, keys)
     for (let i = 0; i < count; i += 1) {
       const key = keys[i] as number
       docnos[i] = mindoc + Math.floor(key / 64)
@@ -267,6 +261,43 @@ function pack(map: FlexIndex['map'], documents: readonly IndexedDocument[]): Pac
   }
   const dir = packer.finish().join('\n')
   return { mindoc, maxdoc, dir, lens, ...collector.finish() }
+}
+
+/** Postings of one term as (docno - mindoc) * 64 + quant, in order. Returns how many. */
+function gatherKeys(
+  slots: readonly (readonly number[] | undefined)[],
+  mindoc: number,
+  keys: Uint32Array,
+): number {
+  let count = 0
+  let isOrdered = true
+  for (let slot = 0; slot < slots.length; slot += 1) {
+    const docnos = slots[slot]
+    if (docnos === undefined) continue
+    const quant = quantMax - slot
+    for (let i = 0; i < docnos.length; i += 1) {
+      const key = ((docnos[i] as number) - mindoc) * 64 + quant
+      if (count > 0 && key < (keys[count - 1] as number)) isOrdered = false
+      keys[count] = key
+      count += 1
+    }
+  }
+  if (isOrdered) return count
+  if (count > sortedByHandMax) keys.subarray(0, count).sort()
+  else insertionSort(keys, count)
+  return count
+}
+
+/** Most terms of a batch stand in a handful of documents: cheaper by hand than by a native sort. */
+const sortedByHandMax = 24
+
+function insertionSort(keys: Uint32Array, count: number): void {
+  for (let i = 1; i < count; i += 1) {
+    const key = keys[i] as number
+    let to = i
+    for (; to > 0 && (keys[to - 1] as number) > key; to -= 1) keys[to] = keys[to - 1] as number
+    keys[to] = key
+  }
 }
 
 const bytesOf = ({ leaves, lens, ends, dir }: PackedSegment): number =>

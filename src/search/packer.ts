@@ -46,6 +46,7 @@ export function createPacker(emit: EmitLeaf): Packer {
   const leaf = Buffer.allocUnsafe(leafBytesMax)
   // A block is at most 256 postings of 6 bytes.
   const block = Buffer.allocUnsafe(blockPostingsMax * 6)
+  const text = new Uint8Array(termCharsMax * 3)
   const directory: string[] = []
   let end = 0
   let leaves = 0
@@ -61,7 +62,7 @@ export function createPacker(emit: EmitLeaf): Packer {
 
   return {
     add(term, docnos, quants, count) {
-      const text = Buffer.from(term, 'utf8')
+      const textBytes = putUtf8(text, term)
       for (let from = 0; from < count; from += blockPostingsMax) {
         const to = Math.min(count, from + blockPostingsMax)
         let bytes = 0
@@ -76,21 +77,21 @@ export function createPacker(emit: EmitLeaf): Packer {
           if (quant > largest) largest = quant
         }
         // 14 = the longest possible numbers of the header.
-        if (end + text.length + bytes + 14 > leafBytesMax) flush()
+        if (end + textBytes + bytes + 14 > leafBytesMax) flush()
         if (end === 0) directory.push(term)
         if (termBefore === term) {
           leaf[end++] = 0
         } else {
-          end = putVarint(leaf, end, text.length)
-          text.copy(leaf, end)
-          end += text.length
+          end = putVarint(leaf, end, textBytes)
+          for (let i = 0; i < textBytes; i += 1) leaf[end + i] = text[i] as number
+          end += textBytes
           termBefore = term
         }
         end = putVarint(leaf, end, to - from)
         leaf[end++] = largest
         end = putVarint(leaf, end, before)
         end = putVarint(leaf, end, bytes)
-        block.copy(leaf, end, 0, bytes)
+        for (let i = 0; i < bytes; i += 1) leaf[end + i] = block[i] as number
         end += bytes
       }
     },
@@ -99,6 +100,33 @@ export function createPacker(emit: EmitLeaf): Packer {
       return directory
     },
   }
+}
+
+/** A packable term in UTF-8. By hand: a call into native code costs more than the few bytes of a term. Returns their number. */
+function putUtf8(bytes: Uint8Array, term: string): number {
+  let at = 0
+  for (let i = 0; i < term.length; i += 1) {
+    let unit = term.charCodeAt(i)
+    if (unit < 0x80) {
+      bytes[at++] = unit
+      continue
+    }
+    if (unit < 0x800) {
+      bytes[at++] = 0xc0 | (unit >> 6)
+    } else if (unit < 0xd800 || unit > 0xdfff) {
+      bytes[at++] = 0xe0 | (unit >> 12)
+      bytes[at++] = 0x80 | ((unit >> 6) & 63)
+    } else {
+      // A pair: packable terms are well formed.
+      i += 1
+      unit = 0x10000 + ((unit & 0x3ff) << 10) + (term.charCodeAt(i) & 0x3ff)
+      bytes[at++] = 0xf0 | (unit >> 18)
+      bytes[at++] = 0x80 | ((unit >> 12) & 63)
+      bytes[at++] = 0x80 | ((unit >> 6) & 63)
+    }
+    bytes[at++] = 0x80 | (unit & 63)
+  }
+  return at
 }
 
 /** Seven bits a byte, lowest first; works up to 2^53. Returns the end. */
