@@ -7,6 +7,7 @@ import {
   searchCommand,
   versionCommand,
 } from './ask.ts'
+import { backupCommand, backupOptions, restoreCommand, restoreOptions } from './backup.ts'
 import { formatOption as format, type Command } from './command.ts'
 import { crawlCommand, crawlOptions } from './crawl.ts'
 import { checkCommand, importCommand, reindexCommand } from './maintain.ts'
@@ -77,6 +78,20 @@ export const commands: Readonly<Record<string, Command>> = {
     operands: [0, 0],
     options: { format },
     run: checkCommand,
+  },
+  backup: {
+    synopsis: 'FILE|FOLDER',
+    about: 'Saves the data directory in one archive, also while a server runs on it.',
+    operands: [1, 1],
+    options: { ...backupOptions, format },
+    run: backupCommand,
+  },
+  restore: {
+    synopsis: 'FILE',
+    about: 'Puts a backup into an empty data directory, when all of it is proven whole.',
+    operands: [1, 1],
+    options: { ...restoreOptions, format },
+    run: restoreCommand,
   },
   config: {
     synopsis: '',
