@@ -9,9 +9,10 @@ import {
 } from './ask.ts'
 import { backupCommand, backupOptions, restoreCommand, restoreOptions } from './backup.ts'
 import { formatOption as format, type Command } from './command.ts'
+import { completionCommand } from './completion.ts'
 import { crawlCommand, crawlOptions } from './crawl.ts'
 import { checkCommand, importCommand, reindexCommand } from './maintain.ts'
-import { serveCommand } from './serve.ts'
+import { serviceCommand } from './service.ts'
 
 export const commands: Readonly<Record<string, Command>> = {
   serve: {
@@ -94,6 +95,24 @@ export const commands: Readonly<Record<string, Command>> = {
     run: restoreCommand,
   },
   config: {
+  service: {
+    synopsis: 'install|uninstall|status',
+    about:
+      'Runs Findling as a systemd service; status exits 0 running, 3 stopped, 4 not installed.',
+    operands: [1, 1],
+    options: {
+      format,
+      print: { type: 'boolean', about: 'With install: only prints the unit.' },
+    },
+    run: serviceCommand,
+  },
+  completion: {
+    synopsis: 'bash|zsh|fish',
+    about: 'Prints a script that completes commands and options in a shell.',
+    operands: [1, 1],
+    options: {},
+    run: (call) => completionCommand(call, commands),
+  },
     synopsis: '',
     about: 'Prints each setting and where it came from.',
     operands: [0, 0],
