@@ -12,6 +12,7 @@ import { formatOption as format, type Command } from './command.ts'
 import { completionCommand } from './completion.ts'
 import { crawlCommand, crawlOptions } from './crawl.ts'
 import { checkCommand, importCommand, reindexCommand } from './maintain.ts'
+import { serveCommand } from './serve.ts'
 import { serviceCommand } from './service.ts'
 
 export const commands: Readonly<Record<string, Command>> = {
