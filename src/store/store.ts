@@ -1,5 +1,6 @@
 /** The engine's side of the store: the one writable connection, its transactions, and all tables but those of queue and index. */
-import { migrate, openDatabase, type Db, type OpenOptions } from '../lib/sqlite.ts'
+import type { Log } from '../lib/log.ts'
+import { openDatabase, type Db, type OpenOptions } from '../lib/sqlite.ts'
 import { createDocumentWrites, type DocumentWrites } from './documents.ts'
 import { createHosts, type Hosts } from './hosts.ts'
 import { createJobTable, type JobTable } from './jobs.ts'
@@ -8,6 +9,7 @@ import { createDocumentReads, type DocumentReads } from './read-documents.ts'
 import type { StoreStats } from './records.ts'
 import { migrations } from './schema.ts'
 import { createStats } from './stats.ts'
+import { upgrade } from './upgrade.ts'
 import { createUrls, type Urls } from './urls.ts'
 
 export type { JobRow, Source } from './jobs.ts'
@@ -28,16 +30,23 @@ export type Store = DocumentReads &
     close(): void
   }
 
-export type StoreOptions = Pick<OpenOptions, 'cacheKb' | 'synchronous'> & { now?: () => number }
+export type StoreOptions = Pick<OpenOptions, 'cacheKb' | 'synchronous'> & {
+  now?: () => number
+  /** Hears of an upgrade. */
+  log?: Log
+}
 
 /**
- * Opens a data file, makes it where it is missing and brings its tables up to date.
- * @throws AppError as openDatabase, and schema_too_new
+ * Opens a data file, makes it where it is missing and brings its tables up to date, after a copy.
+ * @throws AppError as openDatabase and upgrade
  */
-export function openStore(file: string, { now = Date.now, ...options }: StoreOptions = {}): Store {
+export function openStore(
+  file: string,
+  { now = Date.now, log = () => {}, ...options }: StoreOptions = {},
+): Store {
   const db = openDatabase(file, options)
   try {
-    migrate(db, migrations)
+    upgrade(db, migrations, log)
     return assemble(db, now)
   } catch (error) {
     db.close()
