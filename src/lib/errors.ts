@@ -30,6 +30,7 @@ const table = {
   storage_full: [507, 74, 'Free some room; the crawl goes on by itself.'],
   schema_too_new: [500, 78, 'This data was written by a newer version: upgrade the program.'],
   corrupt: [500, 74, 'Restore a backup, or run `findling check` for details.'],
+  unsupported_system: [500, 1, 'Use a newer system, or the container image.'],
   internal: [500, 1, 'This is a fault of the program.'],
 } as const satisfies Record<string, readonly [status: number, exit: number, remedy: string]>
 

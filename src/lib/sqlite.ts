@@ -166,7 +166,7 @@ function refuseOldVersion(native: Sqlite.Database): void {
 }
 
 function openError(file: string, readonly: boolean, error: unknown): unknown {
-  if (error instanceof assert.AssertionError) return error
+  if (error instanceof assert.AssertionError || error instanceof AppError) return error
   const cause = { cause: error }
   const detail = `${file}: ${error instanceof Error ? error.message : String(error)}`
   if (isCorrupt(error)) return new AppError('corrupt', detail, cause)

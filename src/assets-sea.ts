@@ -1,0 +1,50 @@
+/** Where threads and files come from in the packaged program: everything lies in the executable. Takes the place of assets.ts there. */
+import { getAsset, getAssetKeys, getRawAsset } from 'node:sea'
+import { Worker, type WorkerOptions } from 'node:worker_threads'
+import { zstdDecompressSync } from 'node:zlib'
+import { addonOrigin, publishAddons, type NativeOrigin } from './native.ts'
+
+/** Put in by build.ts. */
+declare const FINDLING_BUILD: { version: string; commit: string; undici: string }
+
+const publicPrefix = 'public/'
+
+export const isPackaged = true
+
+/** The bundle is compiled already. */
+export function keepCompiledCode(): void {}
+
+/** Starts a thread of this program. `role` picks its part in main.ts. */
+export function spawnThread(
+  role: string,
+  data: Record<string, unknown>,
+  options: WorkerOptions,
+): Worker {
+  publishAddons()
+  // Each role has a bundle of its own; it is no file, so it is handed over as text.
+  const source = getAsset(`${role}.cjs`, 'utf8')
+  return new Worker(source, { ...options, eval: true, workerData: { ...data, role } })
+}
+
+/** The packed dictionary and folding tables: one copy, in memory that all threads share. */
+export function textTables(): SharedArrayBuffer {
+  const bytes = zstdDecompressSync(new Uint8Array(getRawAsset('dictionary.zst')))
+  const shared = new SharedArrayBuffer(bytes.byteLength)
+  new Uint8Array(shared).set(bytes)
+  return shared
+}
+
+/** Name -> bytes of everything in public/. */
+export function publicFiles(): Map<string, Uint8Array> {
+  const keys = getAssetKeys().filter((key) => key.startsWith(publicPrefix))
+  return new Map(
+    keys.map((key) => [key.slice(publicPrefix.length), new Uint8Array(getRawAsset(key))]),
+  )
+}
+
+/** Version and commit of this program, and the version of undici inside. */
+export const programVersion = (): { version: string; commit: string; undici: string } =>
+  FINDLING_BUILD
+
+/** Where the native addons were loaded from. */
+export const nativeOrigin = (): NativeOrigin => addonOrigin()
