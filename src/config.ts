@@ -80,6 +80,13 @@ export const settings = {
     max: 600_000,
     about: 'Total time of one request.',
   },
+  'retry-ms': {
+    type: 'integer',
+    default: 2_000,
+    min: 1,
+    max: 3_600_000,
+    about: 'Wait before a failed request is tried again; each further wait is four times as long.',
+  },
   'parse-timeout-ms': {
     type: 'integer',
     default: 5_000,

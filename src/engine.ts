@@ -38,7 +38,6 @@ export type EngineData = {
 /** As robots.txt files name us, and the first word of the User-Agent. */
 const agentToken = 'Findling'
 const retriesMax = 2
-const retryMs = 2_000
 const seedsMax = 1_000
 const publicDelayMs = 1_000
 const closeGraceMs = 10_000
@@ -263,7 +262,7 @@ class Engine {
         recrawlMs: config['recrawl-days'] * 86_400_000,
         seedsMax,
         retriesMax,
-        retryMs,
+        retryMs: config['retry-ms'],
       },
       log: this.#log,
       now: Date.now,
