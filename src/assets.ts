@@ -13,15 +13,27 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { createRequire } from 'node:module'
+import { createRequire, enableCompileCache } from 'node:module'
 import { join } from 'node:path'
 import { Worker, type WorkerOptions } from 'node:worker_threads'
 import type { NativeOrigin } from './native.ts'
 import { buildDictionary, dictionaryVersion } from './text/dictionary-source.ts'
 
 const root = join(import.meta.dirname, '..')
+const cacheFolder = join(root, 'node_modules', '.cache', 'findling')
+const compiledFolder = join(cacheFolder, 'compiled')
 
 export const isPackaged = false
+
+/**
+ * Keeps what Node made of the sources (types stripped, code compiled) beside the packages, for later starts and, through the
+ * environment, for threads: they need no type stripper then. Derived, so it may be deleted at any time; where it cannot be written Node
+ * does without. For the main thread, before it loads anything else.
+ */
+export function keepCompiledCode(): void {
+  const { directory } = enableCompileCache(compiledFolder)
+  if (directory !== undefined) process.env['NODE_COMPILE_CACHE'] ??= compiledFolder
+}
 
 /** Starts a thread of this program. `role` picks its part in main.ts. */
 export function spawnThread(
@@ -40,10 +52,9 @@ export function spawnThread(
  * the file is derived, so it may be deleted at any time. One copy, in memory that all threads share.
  */
 export function textTables(): SharedArrayBuffer {
-  const folder = join(root, 'node_modules', '.cache', 'findling')
-  const file = join(folder, `dictionary-${dictionaryVersion}.bin`)
+  const file = join(cacheFolder, `dictionary-${dictionaryVersion}.bin`)
   if (statSync(file, { throwIfNoEntry: false }) === undefined) {
-    mkdirSync(folder, { recursive: true })
+    mkdirSync(cacheFolder, { recursive: true })
     const temporary = `${file}.${process.pid}`
     writeFileSync(temporary, makeDictionary())
     renameSync(temporary, file)

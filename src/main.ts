@@ -1,5 +1,6 @@
 /** Where the program begins: the command line on the main thread, one role on every other. Does nothing itself. */
 import { isMainThread, workerData } from 'node:worker_threads'
+import { keepCompiledCode } from './assets.ts'
 
 const roles: Record<string, () => Promise<{ run: (data: never) => unknown }>> = {
   engine: () => import('./engine.ts'),
@@ -9,6 +10,7 @@ const roles: Record<string, () => Promise<{ run: (data: never) => unknown }>> = 
 
 async function start(): Promise<void> {
   if (isMainThread) {
+    keepCompiledCode()
     const { runCommandLine } = await import('./cli/run.ts')
     await runCommandLine(process.argv.slice(2))
     return

@@ -12,7 +12,6 @@ import { formatOption as format, type Command } from './command.ts'
 import { completionCommand } from './completion.ts'
 import { crawlCommand, crawlOptions } from './crawl.ts'
 import { checkCommand, importCommand, reindexCommand } from './maintain.ts'
-import { serveCommand } from './serve.ts'
 import { serviceCommand } from './service.ts'
 
 export const commands: Readonly<Record<string, Command>> = {
@@ -23,7 +22,8 @@ export const commands: Readonly<Record<string, Command>> = {
     options: {
       crawl: { type: 'string', many: true, value: 'URL', about: 'Also crawls this site.' },
     },
-    run: serveCommand,
+    // Fastify is loaded by who serves, not by every command.
+    run: async (call) => (await import('./serve.ts')).serveCommand(call),
   },
   crawl: {
     synopsis: 'URL...',
@@ -95,7 +95,6 @@ export const commands: Readonly<Record<string, Command>> = {
     options: { ...restoreOptions, format },
     run: restoreCommand,
   },
-  config: {
   service: {
     synopsis: 'install|uninstall|status',
     about:
@@ -114,6 +113,7 @@ export const commands: Readonly<Record<string, Command>> = {
     options: {},
     run: (call) => completionCommand(call, commands),
   },
+  config: {
     synopsis: '',
     about: 'Prints each setting and where it came from.',
     operands: [0, 0],
