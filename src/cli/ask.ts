@@ -58,6 +58,7 @@ export async function explainCommand(call: Call): Promise<number> {
     call,
     (client) => client.get<UrlStory>('/api/v1/admin/explain', { url }),
     (app) => app.crawl.explain(url),
+    'engine',
   )
   if (formatOf(call, 'text') !== 'text') await write(`${JSON.stringify(story)}\n`)
   else

@@ -85,19 +85,23 @@ export function requireData(directory: string): void {
     throw new AppError('input_missing', `There is no Findling data in ${directory}.`)
 }
 
+/** Who answers when no server runs: `search` = the search thread; `engine` = the engine, for what only the crawl knows. */
+type Asked = 'search' | 'engine'
+
 /**
- * The directory opened for asking. With the engine only where it has something to catch up with (documents that the index lacks, an
- * older schema) and nobody else holds the directory: the search thread alone starts twice as fast.
+ * The directory opened for asking. For a search the engine starts only where it has something to catch up with (documents that the index
+ * lacks, an older schema) and nobody else holds the directory: the search thread alone starts twice as fast.
  */
-async function openForReading(call: Call): Promise<App> {
+async function openForReading(call: Call, asked: Asked): Promise<App> {
   const { config, directory, log } = call
-  const options = { config, directory, resumeJobs: false, search: true, log }
+  const options = { config, directory, resumeJobs: false, search: asked === 'search', log }
   let app: App
   try {
-    app = openApp({ ...options, engine: hasToCatchUp(directory) })
+    app = await openApp({ ...options, engine: asked === 'engine' || hasToCatchUp(directory) })
   } catch (error) {
-    if (!(error instanceof AppError) || error.code !== 'locked') throw error
-    app = openApp({ ...options, engine: false })
+    const isLocked = error instanceof AppError && error.code === 'locked'
+    if (!isLocked || asked === 'engine') throw error
+    app = await openApp({ ...options, engine: false })
   }
   try {
     await app.ready()
@@ -113,11 +117,12 @@ export async function asking<T>(
   call: Call,
   throughServer: (client: Client) => Promise<T>,
   here: (app: App) => Promise<T>,
+  asked: Asked = 'search',
 ): Promise<T> {
   const client = await findServer(call.directory, call.config.key)
   if (client !== null) return throughServer(client)
   requireData(call.directory)
-  const app = await openForReading(call)
+  const app = await openForReading(call, asked)
   try {
     return await here(app)
   } finally {
