@@ -6,8 +6,8 @@ import type { Site } from '../site/site.ts'
 import { jsonLines, localCrawl, makeDirectory, run, start } from './program.ts'
 import type { Json } from './program.ts'
 
-/** Waits shorter than the defaults where a fault would hold the crawl for half a minute. */
-const patience = ['--fetch-timeout-ms', '3000']
+/** The library is 4 links deep; the depth ends the calendar. */
+const whole = [...localCrawl, '--depth', '12', '--fetch-timeout-ms', '3000', '-f', 'json']
 
 describe('a crawl of the whole test web', () => {
   const directory = makeDirectory()
@@ -16,16 +16,7 @@ describe('a crawl of the whole test web', () => {
   let documents: Json[]
   before(async () => {
     site = await startSite({ seed: 11, pages: 150 })
-    const crawled = await run([
-      'crawl',
-      site.url,
-      '--data',
-      directory.path,
-      ...localCrawl,
-      ...patience,
-      '-f',
-      'json',
-    ])
+    const crawled = await run(['crawl', site.url, '--data', directory.path, ...whole])
     assert.equal(crawled.code, 0, crawled.stderr)
     summary = JSON.parse(crawled.stdout)
     const exported = await run(['export', '--data', directory.path])
@@ -125,16 +116,7 @@ describe('a crawl of the whole test web', () => {
 
   it('fetches nothing when it is repeated, and exits 0', async () => {
     const asked = site.requests.length
-    const again = await run([
-      'crawl',
-      site.url,
-      '--data',
-      directory.path,
-      ...localCrawl,
-      ...patience,
-      '-f',
-      'json',
-    ])
+    const again = await run(['crawl', site.url, '--data', directory.path, ...whole])
     assert.equal(again.code, 0, again.stderr)
     assert.equal(JSON.parse(again.stdout).fetched_this_run, 0)
     assert.deepEqual(

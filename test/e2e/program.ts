@@ -13,6 +13,8 @@ const [file, before] =
     ? [process.execPath, [join(root, 'src/main.ts')]]
     : [resolve(root, binary), []]
 
+/** The sources start in half the time when not even the first file must be stripped of its types. */
+const compiled = { NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/findling/compiled') }
 const runTimeoutMs = 60_000
 const startTimeoutMs = 30_000
 
@@ -44,7 +46,12 @@ function environment(extra: Record<string, string> = {}): Record<string, string>
     (entry): entry is [string, string] =>
       entry[1] !== undefined && !/^(FINDLING_|NODE_TEST_CONTEXT|NODE_OPTIONS)/.test(entry[0]),
   )
-  return { ...Object.fromEntries(kept), NO_COLOR: '1', ...extra }
+  return {
+    ...Object.fromEntries(kept),
+    ...(binary === undefined ? compiled : {}),
+    NO_COLOR: '1',
+    ...extra,
+  }
 }
 
 export type Started = {
@@ -173,8 +180,9 @@ export const jsonLines = (text: string): Json[] =>
     .filter((each) => each !== '')
     .map((each): Json => JSON.parse(each))
 
-/** What crawls of the test web need: loopback is private, and small batches make a small web quick. `serve` has no --delay of its own. */
-export const localServe = ['--allow-private', '127.0.0.0/8', '--batch-ms', '100'] as const
+/** What crawls of the test web need: loopback is private, small batches and short retries make a small web quick. `serve` has no --delay of its own. */
+// oxfmt-ignore
+export const localServe = ['--allow-private', '127.0.0.0/8', '--batch-ms', '100', '--retry-ms', '50'] as const
 export const localCrawl = [...localServe, '--delay', '0'] as const
 
 /** Asks again until the answer satisfies, without more than `timeoutMs`; for what the program does in its own time. */

@@ -18,9 +18,10 @@ describe('serve --crawl URL', () => {
     directory.remove()
   })
 
-  it('crawls and answers at once, ends in order, and is complete after another start', async () => {
+  it('crawls and answers at once, ends in order, and is complete after another start', async (t) => {
     const args = ['--data', directory.path, ...localServe, '--crawl', site.url]
     const server = await serve(args)
+    t.after(() => server.stop())
     const count = async (): Promise<number> => (await server.api('/api/v1/stats')).body.documents
     await eventually(count, (documents) => documents > 0)
     const { body } = await server.api('/api/v1/search?q=harbour')
@@ -28,6 +29,7 @@ describe('serve --crawl URL', () => {
     const stopped = await server.stop()
     assert.deepEqual([stopped.code, stopped.signal], [0, null], stopped.stderr)
     const again = await serve(args)
+    t.after(() => again.stop())
     const { stored } = site.expected()
     const documents = async (): Promise<number> => (await again.api('/api/v1/stats')).body.documents
     await eventually(documents, (value) => value === stored.length)

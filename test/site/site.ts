@@ -36,6 +36,8 @@ export type Expected = {
   refused: readonly string[]
   /** Never asked for. */
   never: readonly string[]
+  /** Known to the site map alone: no link leads there. */
+  mapped: readonly string[]
   exactCopies: readonly (readonly string[])[]
   nearCopies: readonly (readonly string[])[]
   bounded: readonly { prefix: string; requestsMax: number }[]
@@ -198,6 +200,7 @@ function expectedOf(
     ]),
     refused: absolute(faults.flatMap(({ refused = [] }) => refused)),
     never: [...absolute(faults.flatMap(({ never = [] }) => never)), `${foreign}/linked.html`],
+    mapped: absolute(faults.flatMap(({ mapped = [] }) => mapped)),
     exactCopies: library.exactCopies.map(absolute),
     nearCopies: library.nearCopies.map(absolute),
     bounded: faults.flatMap(({ bounded }) => (bounded ? [bounded] : [])),
