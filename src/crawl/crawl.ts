@@ -378,7 +378,8 @@ function checkedSpec(spec: CrawlSpec, seedsMax: number): CrawlSpec {
   if (spec.seeds.length > seedsMax)
     throw new AppError('invalid_parameter', `at most ${seedsMax} URLs at a time`)
   const canonical = (text: string, what: string): string => {
-    const url = normalizeUrl(text) ?? normalizeUrl(`https://${text}`)
+    // People paste example.org as often as https://example.org.
+    const url = normalizeUrl(/^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `https://${text}`)
     if (url === null)
       throw new AppError('invalid_parameter', `${what} is no http or https URL: ${text}`)
     return url

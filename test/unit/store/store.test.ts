@@ -1,94 +1,27 @@
-/** Documents, hosts, jobs and URLs in the store: what is kept, what changes, what a reader sees, and what `check` finds. */
+/** Documents, hosts, jobs and URLs in the store: what is kept, what changes, what a reader sees. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { after, describe, it } from 'node:test'
-import { deflateRawSync } from 'node:zlib'
-import * as fc from 'fast-check'
+import { describe, it } from 'node:test'
 import { checkStore } from '../../../src/store/check.ts'
 import { documentKey } from '../../../src/store/read-documents.ts'
 import { openReader } from '../../../src/store/reader.ts'
 import type { CrawlSpec, JobCounts } from '../../../src/store/records.ts'
+import { type Store } from '../../../src/store/store.ts'
+import * as fc from 'fast-check'
 import {
-  openStore,
-  type DocumentInput,
-  type PutDocument,
-  type Store,
-} from '../../../src/store/store.ts'
-
-const folder = mkdtempSync(join(tmpdir(), 'findling-store-'))
-const opened: { close(): void }[] = []
-let files = 0
-after(() => {
-  for (const one of opened) one.close()
-  rmSync(folder, { recursive: true, force: true })
-})
-
-function open(file = join(folder, `${++files}.db`)): Store {
-  const store = openStore(file, { now: () => 1_000 })
-  opened.push(store)
-  return store
-}
-
-type Page = Partial<Omit<DocumentInput, 'body' | 'rest'>> & { text?: string; rest?: string }
-
-/** Stores a page as the crawl does: its URL row first, then the document, in one transaction. */
-function put(
-  store: Store,
-  url: string,
-  { text = 'text', rest = '', ...more }: Page = {},
-): PutDocument {
-  return store.transaction(() => {
-    const { urlId } = store.importedUrl(url, 0, 1_000)
-    return store.putDocument({
-      urlId,
-      hostId: store.hostId(new URL(url).origin),
-      url,
-      title: 'Title',
-      lang: 'en',
-      type: 'text/html',
-      size: 1_234,
-      publishedAtMs: null,
-      fetchedAtMs: 1_000,
-      copyOf: null,
-      body: deflateRawSync(text),
-      rest: rest === '' ? null : deflateRawSync(rest),
-      extra: { description: '', author: '', headings: '', keywords: [], fields: {} },
-      ...more,
-    })
-  })
-}
-
-const idOf = (store: Store, url: string): number => {
-  const row = store.urlRow(url)
-  assert.ok(row, `${url} is unknown`)
-  return row.id
-}
-const remove = (store: Store, url: string) =>
-  store.transaction(() => store.removeDocument(idOf(store, url)))
-const tombstones = (store: Store): number[] =>
-  store.db
-    .prepare<{ docno: number }>('SELECT docno FROM tombstone ORDER BY docno')
-    .all()
-    .map(({ docno }) => docno)
-
-/** Groups pages as the duplicates do, with a digest of one byte. */
-function fingerprint(store: Store, url: string, group: string, digest: number): void {
-  store.db
-    .prepare(
-      `INSERT INTO fingerprint(url_id, host, digest, sim, anchors, sketch, tokens, figures, numbers, grp)
-       SELECT ?, host, ?, x'00', x'00', x'00', 1, 0, 0, ? FROM url WHERE id=?`,
-    )
-    .run(idOf(store, url), Uint8Array.of(digest), idOf(store, group), idOf(store, url))
-}
-
-const [a, b, c, d] = [
-  'http://a.test/',
-  'http://b.test/b',
-  'http://c.test/c',
-  'http://d.test/d',
-] as const
+  newFile,
+  opened,
+  open,
+  type Page,
+  put,
+  idOf,
+  remove,
+  tombstones,
+  fingerprint,
+  a,
+  b,
+  c,
+  d,
+} from './store-fixture.ts'
 
 describe('a document', () => {
   it('comes back as it was stored', () => {
@@ -188,7 +121,7 @@ describe('a document', () => {
     assert.deepEqual(tombstones(store), [1])
   })
   it('never gets a docno that was used before, also when all traces of it are gone', () => {
-    const file = join(folder, `${++files}.db`)
+    const file = newFile()
     const store = open(file)
     for (const url of [a, b, c]) put(store, url)
     remove(store, c)
@@ -410,7 +343,7 @@ describe('the figures of a store', () => {
 
 describe('a reader', () => {
   it('sees what is committed, and cannot write', () => {
-    const file = join(folder, `${++files}.db`)
+    const file = newFile()
     const store = open(file)
     put(store, a)
     const reader = openReader(file)
@@ -427,7 +360,7 @@ describe('a reader', () => {
 
 describe('what the store keeps beside documents', () => {
   it('has a seed of 32 bits, the same after it is opened again and another for each store', () => {
-    const file = join(folder, `${++files}.db`)
+    const file = newFile()
     const store = open(file)
     const { fingerprintSeed } = store
     assert.ok(
@@ -525,73 +458,3 @@ describe('what the store keeps beside documents', () => {
     ])
   })
 })
-
-describe('check', () => {
-  const sound = (): Store => {
-    const store = open()
-    for (const url of [a, b]) put(store, url)
-    put(store, c, { copyOf: idOf(store, a) })
-    store.transaction(() => store.sourceFor('x'))
-    fingerprint(store, a, a, 1)
-    fingerprint(store, c, a, 1)
-    assert.deepEqual(checkStore(store.db), [])
-    return store
-  }
-  const faults: [string, RegExp][] = [
-    ['DELETE FROM host WHERE id=1', /every URL has a host/],
-    ['UPDATE url SET source=9 WHERE id=1', /has a source/],
-    [`UPDATE url SET path='x' WHERE id=1`, /begins with a slash/],
-    ['UPDATE url SET state=7 WHERE id=1', /state of a URL is/],
-    ['UPDATE url SET tries=-1 WHERE id=1', /attempts are not negative/],
-    ['UPDATE url SET state=1 WHERE id=1', /what waits has a time/],
-    ['UPDATE url SET next_at=5 WHERE id=1', /nothing else has one/],
-    ['UPDATE url SET outcome=NULL WHERE id=1', /visited and has an outcome/],
-    ['DELETE FROM doc WHERE docno=2', /settled as a document has one.*\(1: URL 2\)/],
-    [`UPDATE url SET outcome='gone' WHERE id=1`, /gone or leads elsewhere has no document/],
-    ['UPDATE doc SET host=2 WHERE docno=1', /every document has its URL/],
-    ['DELETE FROM doc_text WHERE docno=1', /every document has its text/],
-    [`INSERT INTO doc_text VALUES(9, x'00', NULL, '{}')`, /every text has its document/],
-    [`UPDATE doc_text SET extra='{' WHERE docno=1`, /is JSON/],
-    ['UPDATE doc SET copy_of=9 WHERE docno=3', /living original/],
-    ['UPDATE doc SET copy_of=3 WHERE docno=1', /living original/],
-    [`UPDATE fingerprint SET digest=x'09' WHERE url_id=3`, /digest and the group/],
-    ['UPDATE fingerprint SET grp=3 WHERE url_id=3', /digest and the group/],
-    ['UPDATE fingerprint SET url_id=9 WHERE url_id=3', /every fingerprint has its document/],
-    ['INSERT INTO tombstone VALUES(1)', /no living document is buried/],
-    [`UPDATE meta SET v='1' WHERE k='docno'`, /newer than the highest docno/],
-    ['INSERT INTO lease VALUES(1, 0)', /every lease has its URL/],
-    [
-      `INSERT INTO seg VALUES(1, 0, 1, 3, 2, x'00', x'00'); INSERT INTO leaf VALUES(1048576, x'00')`,
-      /all its leaves/,
-    ],
-    [`INSERT INTO seg VALUES(1, 0, 1, 9, 0, x'00', x'00')`, /no segment reaches beyond/],
-    [
-      `INSERT INTO job(spec, sources, state, counts, started_at) VALUES('{}', '[7]', 'done', '{}', 0)`,
-      /a job knows its sources/,
-    ],
-    [
-      `INSERT INTO job(spec, sources, state, counts, started_at) VALUES('{}', '[]', 'done', '{', 0)`,
-      /counts are JSON/,
-    ],
-    [`DELETE FROM meta WHERE k='seed'`, /seed/],
-    [`UPDATE doc SET key=x'00' WHERE docno=1`, /id of a document is made from its URL/],
-  ]
-  it('finds each fault, and nothing in a sound store', () => {
-    const store = sound()
-    for (const [fault, says] of faults) {
-      store.db.exec('BEGIN')
-      store.db.exec(fault)
-      const found = checkWithin(store)
-      store.db.exec('ROLLBACK')
-      assert.ok(
-        found.some((line) => says.test(line)),
-        `${fault}: ${found.join(' | ')}`,
-      )
-    }
-    assert.deepEqual(checkStore(store.db), [])
-  })
-})
-
-/** The check opens a read transaction of its own: within another one its queries run as they are. */
-const checkWithin = (store: Store): string[] =>
-  checkStore({ ...store.db, snapshot: (work) => work() })
