@@ -9,6 +9,7 @@ import { KeptThread } from './kept-thread.ts'
 import { AppError } from './lib/errors.ts'
 import { lockDirectory } from './lib/lock.ts'
 import type { Log } from './lib/log.ts'
+import { tuneAllocator } from './lib/mmap.ts'
 import { sendEvent, type Caller } from './lib/rpc.ts'
 import type { ExportCall, SearchCall } from './searcher.ts'
 import type { CrawlControl, Health, SearchPort } from './server/control.ts'
@@ -44,8 +45,9 @@ const threadLimits = {
 }
 
 /** @throws AppError locked | cannot_create */
-export function openApp(options: AppOptions): App {
+export async function openApp(options: AppOptions): Promise<App> {
   const { config, directory, log } = options
+  await tuneAllocator()
   const lock = options.engine ? lockDirectory(directory) : null
   const threads: Threads = { engine: null, search: null }
   const progress = new Progress()

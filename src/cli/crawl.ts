@@ -76,7 +76,7 @@ export async function crawlCommand(call: Call): Promise<number> {
     )
   }
   const { config, directory, log } = call
-  const app = openApp({
+  const app = await openApp({
     config,
     directory,
     engine: true,

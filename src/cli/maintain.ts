@@ -13,7 +13,7 @@ export async function importCommand(call: Call): Promise<number> {
   const file = call.operands[0] ?? '-'
   if (file !== '-' && statSync(file, { throwIfNoEntry: false }) === undefined)
     throw new AppError('input_missing', `${file} does not exist.`)
-  const app = openApp({
+  const app = await openApp({
     config: call.config,
     directory: call.directory,
     engine: true,
@@ -60,7 +60,7 @@ export async function importCommand(call: Call): Promise<number> {
 
 export async function reindexCommand(call: Call): Promise<number> {
   requireData(call.directory)
-  const app = openApp({
+  const app = await openApp({
     config: call.config,
     directory: call.directory,
     engine: true,

@@ -11,7 +11,7 @@ export async function serveCommand(call: Call): Promise<number> {
   const { config, directory, log } = call
   const { host, port } = parseListen(config.listen)
   const seeds = Array.isArray(call.options['crawl']) ? call.options['crawl'].map(String) : []
-  const app = openApp({ config, directory, engine: true, resumeJobs: true, search: true, log })
+  const app = await openApp({ config, directory, engine: true, resumeJobs: true, search: true, log })
   try {
     const key = adminKey(config, directory)
     const server = createServer({
