@@ -40,15 +40,21 @@ export function listSites(set: SiteSet): RealSite[] {
     }))
 }
 
-/** @param directory where the sites are or shall be; default: SITES_DIR, else a cache below the temporary folder */
-export async function serveSites(
+/** The folder that holds the sites, fetched first where any is missing. Default: SITES_DIR, else a cache below the temporary folder. */
+export function sitesFolder(
   set: SiteSet,
   directory = process.env['SITES_DIR'] ?? join(tmpdir(), 'findling-sites'),
-): Promise<ServedSites> {
-  const sites = listSites(set)
-  if (sites.some(({ seed }) => !existsSync(directory + seed)))
+): string {
+  if (listSites(set).some(({ seed }) => !existsSync(directory + seed)))
     execFileSync('bash', [join(kit, 'get.sh'), directory, set], { stdio: ['ignore', 2, 2] })
-  const child = spawn(process.execPath, [join(kit, 'serve.mjs'), directory, '0'], {
+  return directory
+}
+
+/** @param directory as of `sitesFolder` */
+export async function serveSites(set: SiteSet, directory?: string): Promise<ServedSites> {
+  const sites = listSites(set)
+  const folder = sitesFolder(set, directory)
+  const child = spawn(process.execPath, [join(kit, 'serve.mjs'), folder, '0'], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const origin = await firstLine(child)
