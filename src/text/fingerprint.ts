@@ -1,6 +1,7 @@
 /** What a page is recognised by: digest, SimHash, anchors and sketch of its main text. Decides nothing: that is crawl/duplicates.ts. */
 import { hash } from 'node:crypto'
 import { mix32 } from '../lib/hash.ts'
+import { createHashCounter } from './hash-counter.ts'
 import { foldText } from './normalize.ts'
 
 /** All of it is made with the database's seed, so nobody outside can aim at a page. */
@@ -80,6 +81,7 @@ const scratch: Tokens = {
 const unitsKept = 1_048_576
 const bins = new Uint32Array(shingleBins + numberBins)
 const votes = new Int32Array(64)
+const counter = createHashCounter()
 
 /**
  * The fingerprint of a main text, raw as extracted. Linear; about 100 us for a page of 1,400 letters.
@@ -256,37 +258,40 @@ function lower(bin: number, value: number): void {
   if (value < (bins[bin] as number)) bins[bin] = value
 }
 
-/** A token that comes f times votes f times. */
+/** A token that comes f times votes f times: a bit is set where more than half of the votes have it. */
 function simHash(): { simHi: number; simLo: number } {
   const { size, hashes, flags } = scratch
-  const counts = new Map<number, number>()
+  counter.begin(size)
+  let all = 0
   for (let i = 0; i < size; i++) {
     if (((flags[i] as number) & isSilent) !== 0) continue
-    const token = hashes[i] as number
-    counts.set(token, (counts.get(token) ?? 0) + 1)
+    counter.add(hashes[i] as number)
+    all += 1
   }
   votes.fill(0)
-  for (const [token, count] of counts) {
-    const low = mix32(token + 0x9e3779b9)
-    const high = mix32(token ^ 0x51ed270b)
-    for (let bit = 0; bit < 32; bit++) {
-      votes[bit] = (votes[bit] as number) + (((low >>> bit) & 1) === 1 ? count : -count)
-      votes[32 + bit] = (votes[32 + bit] as number) + (((high >>> bit) & 1) === 1 ? count : -count)
-    }
-  }
+  counter.each(vote)
   let simHi = 0
   let simLo = 0
   for (let bit = 0; bit < 32; bit++) {
-    if ((votes[bit] as number) > 0) simLo |= 1 << bit
-    if ((votes[32 + bit] as number) > 0) simHi |= 1 << bit
+    if (2 * (votes[bit] as number) > all) simLo |= 1 << bit
+    if (2 * (votes[32 + bit] as number) > all) simHi |= 1 << bit
   }
   return { simHi: simHi >>> 0, simLo: simLo >>> 0 }
+}
+
+function vote(token: number, count: number): void {
+  const low = mix32(token + 0x9e3779b9)
+  const high = mix32(token ^ 0x51ed270b)
+  for (let bit = 0; bit < 32; bit++) {
+    votes[bit] = (votes[bit] as number) + (count & -((low >>> bit) & 1))
+    votes[32 + bit] = (votes[32 + bit] as number) + (count & -((high >>> bit) & 1))
+  }
 }
 
 /** Shingles go into the bins, each occurrence as an element of its own; answers the anchors. */
 function foldRuns(salt: number): Uint32Array<ArrayBuffer> {
   const { size, hashes, weights } = scratch
-  const counts = new Map<number, number>()
+  counter.begin(size)
   const lowest: number[] = []
   for (let i = 0; i < size; i++) {
     let h = salt
@@ -298,8 +303,7 @@ function foldRuns(salt: number): Uint32Array<ArrayBuffer> {
     }
     // A text shorter than a run is one run.
     if (length >= shingleLength || i === 0) {
-      const nth = counts.get(h) ?? 0
-      counts.set(h, nth + 1)
+      const nth = counter.add(h)
       const x = mix32(h + Math.imul(nth, 0x9e3779b9))
       lower((x >>> 23) % shingleBins, x & 0x7f_ffff)
     }
