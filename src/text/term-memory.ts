@@ -58,12 +58,21 @@ export function createTermMemory(stem: (word: string) => string): TermMemory {
     return found
   }
 
+  /** A form of a-z is a word by itself: where that is known, it need not be stemmed again. */
+  function termOf(form: string): Term {
+    const known = young.words.get(form)
+    if (known?.whole?.form === form) return known.whole.term
+    return term(STEMMED.test(form) ? stem(form) : form, form)
+  }
+
   function makeWord(raw: string): Word {
     const split = splitWord(raw)
-    const withTerm = (part: WordPart): WordTerm => {
-      const text = STEMMED.test(part.form) ? stem(part.form) : part.form
-      return { ...part, term: term(text, part.form) }
-    }
+    const withTerm = ({ form, start, end }: WordPart): WordTerm => ({
+      form,
+      start,
+      end,
+      term: termOf(form),
+    })
     const whole = split.whole && withTerm(split.whole)
     const parts = split.parts.map(withTerm)
     const counted = parts.length > 0 ? parts : whole ? [whole] : []

@@ -23,6 +23,9 @@ const HUMP = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u
 
 /** `raw` is a run that `eachRun` called a word, case kept. Linear in its length. */
 export function splitWord(raw: string): SplitWord {
+  if (isSimple(raw)) {
+    return { whole: { form: raw.toLowerCase(), start: 0, end: raw.length }, parts: [] }
+  }
   if (PLAIN.test(raw)) return { whole: part(raw, 0, raw.length), parts: humps(raw, 0) }
   const contraction = CONTRACTION.exec(raw.slice(-3))
   const word = contraction ? raw.slice(0, raw.length - contraction[0].length) : raw
@@ -58,6 +61,22 @@ export function splitWord(raw: string): SplitWord {
     ],
   }
 }
+
+/** Most words: small letters of ASCII behind any first one, or digits. What follows would say the same, slower. */
+function isSimple(raw: string): boolean {
+  if (raw.length > TERM_UNITS_MAX) return false
+  const first = raw.charCodeAt(0)
+  if (isDigit(first)) {
+    for (let i = 1; i < raw.length; i += 1) if (!isDigit(raw.charCodeAt(i))) return false
+    return true
+  }
+  if (!isSmall(first | 0x20)) return false
+  for (let i = 1; i < raw.length; i += 1) if (!isSmall(raw.charCodeAt(i))) return false
+  return true
+}
+
+const isDigit = (unit: number): boolean => unit >= 0x30 && unit <= 0x39
+const isSmall = (unit: number): boolean => unit >= 0x61 && unit <= 0x7a
 
 function part(raw: string, start: number, end: number): WordPart {
   return { form: foldText(raw.slice(start, Math.min(end, start + TERM_UNITS_MAX))), start, end }
