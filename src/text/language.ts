@@ -126,15 +126,27 @@ export function detectLanguage(text: string, declared = ''): string {
   }
 }
 
+/** For each UTF-16 unit the range of its letter, one more; 0 = no letter that counts. */
+const rangeOf = new Uint8Array(65_536)
+for (const [i, [first, last]] of RANGES.entries()) {
+  for (let unit = first; unit <= last; unit += 1) {
+    if (rangeOf[unit] === 0 && (unit >= 0xc0 || isAsciiLetter(unit))) rangeOf[unit] = i + 1
+  }
+}
+
 function mainScript(sample: string) {
-  const letters = new Map<string, number>()
+  const counts = new Uint32Array(RANGES.length + 1)
+  const seen: number[] = [] // in order of first sight, which decides between equals
   for (let i = 0; i < sample.length; i += 1) {
-    const unit = sample.charCodeAt(i)
-    if (unit < 0x41) continue
-    const range = RANGES.find(([first, last]) => unit >= first && unit <= last)
-    if (range === undefined || (unit < 0xc0 && !isAsciiLetter(unit))) continue
-    const key = range[3] || range[2]
-    letters.set(key, (letters.get(key) ?? 0) + 1)
+    const range = rangeOf[sample.charCodeAt(i)] as number
+    if (counts[range] === 0 && range > 0) seen.push(range)
+    counts[range] = (counts[range] as number) + 1
+  }
+  const letters = new Map<string, number>()
+  for (const range of seen) {
+    const [, , script, language] = RANGES[range - 1] as (typeof RANGES)[number]
+    const key = language || script
+    letters.set(key, (letters.get(key) ?? 0) + (counts[range] as number))
   }
   const han = letters.get('han') ?? 0
   const kana = letters.get('kana') ?? 0
@@ -153,7 +165,9 @@ function mainScript(sample: string) {
   }
 }
 
-const isAsciiLetter = (unit: number): boolean => (unit | 0x20) >= 0x61 && (unit | 0x20) <= 0x7a
+function isAsciiLetter(unit: number): boolean {
+  return (unit | 0x20) >= 0x61 && (unit | 0x20) <= 0x7a
+}
 
 function byLetters(script: 'cyrillic' | 'arabic', sample: string, claim: string): string {
   const found = LETTERS[script].find(([letters]) => letters.test(sample))?.[1]
