@@ -105,7 +105,8 @@ const isWide = (code: number): boolean =>
   (code >= 0x3400 && code <= 0x9fff) ||
   (code >= 0xac00 && code <= 0xd7af)
 
-export const isHeading = (tag: string): boolean => /^h[1-6]$/.test(tag)
+export const isHeading = (tag: string): boolean =>
+  tag.length === 2 && tag.startsWith('h') && '123456'.includes(tag.charAt(1))
 
 /** Fills `sums` of a block and all below from what lives. */
 export function measureBlock(block: Block): void {
@@ -113,9 +114,12 @@ export function measureBlock(block: Block): void {
   sumUp(block)
 }
 
-/** Fills `sums` of a block whose living kids have theirs. */
+/** Fills `sums` of a block whose living kids have theirs. In place: a page is measured many times. */
 export function sumUp(block: Block): void {
-  const sums = noSums()
+  const { sums } = block
+  sums.width = sums.linkedWidth = sums.commas = sums.paragraphs = sums.items = 0
+  sums.headingWidth = sums.menuWidth = 0
+  sums.holdsCode = false
   sums.inputs = block.ownInputs
   for (const kid of block.kids) {
     if (kid.isDead) continue
@@ -126,7 +130,6 @@ export function sumUp(block: Block): void {
       if (kid.linkedWidth > kid.width * 0.8) sums.menuWidth += kid.width
     } else add(sums, kid)
   }
-  block.sums = sums
 }
 
 function add(sums: Sums, { tag, sums: below }: Block): void {
@@ -187,4 +190,26 @@ export function saysTheSame(text: string, letters: string): boolean {
   return own !== '' && (own === letters || (own.length > 20 && letters.startsWith(own)))
 }
 
-export const collapseBlanks = (text: string): string => text.replace(/\s+/g, ' ').trim()
+/** Runs of blanks become one, those at the ends go. Most lines are so already. */
+export const collapseBlanks = (text: string): string =>
+  isCollapsed(text) ? text : text.replace(/\s+/g, ' ').trim()
+
+/** Surely nothing to collapse: no blank but single spaces between other characters. In doubt false. */
+function isCollapsed(text: string): boolean {
+  let isBlank = true
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    const wasBlank = isBlank
+    isBlank = code === 0x20
+    if (isBlank ? wasBlank : code < 0x20 || (code >= 0xa0 && mayBeBlank(code))) return false
+  }
+  return !isBlank
+}
+
+/** A blank of Unicode, or one of the rare characters that stand near them in the table. */
+const mayBeBlank = (code: number): boolean =>
+  code === 0xa0 ||
+  code === 0x1680 ||
+  code === 0x3000 ||
+  code === 0xfeff ||
+  (code >= 0x2000 && code <= 0x206f && (code < 0x2010 || code > 0x2027))

@@ -1,7 +1,8 @@
 /** The one pass: what becomes a line, what a link, what is left out, and that caps hold. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { livingLines, measureBlock } from '../../../src/crawl/blocks.ts'
+import * as fc from 'fast-check'
+import { collapseBlanks, livingLines, measureBlock } from '../../../src/crawl/blocks.ts'
 import { parsePageTree } from '../../../src/crawl/page-tree.ts'
 
 const linesOf = (html: string) => livingLines(parsePageTree(html).root).map((line) => line.text)
@@ -165,6 +166,22 @@ describe('the caps of a page', () => {
     assert.deepEqual(
       parsePageTree(html, limits).links.map(({ href }) => href),
       ['/0', '/1', '/2'],
+    )
+  })
+})
+
+describe('collapsing blanks', () => {
+  const units = [
+    ...'ab字\t\n\v\u0000\u001f \u00a0\u1680\u2003\u2019\u2028\u205f\u3000\ufeff',
+    ' ',
+    ' ',
+  ]
+  it('is what the regular expression says, by the quick way too', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom(...units), maxLength: 8 }), (text) =>
+        assert.equal(collapseBlanks(text), text.replace(/\s+/g, ' ').trim()),
+      ),
+      { numRuns: 2_000 },
     )
   })
 })
