@@ -29,8 +29,8 @@ export type ParserOptions = {
 export type Parser = { parse(job: ParseJob): Promise<ParseOutcome> }
 
 const keywordsMax = 10
-/** Of deflate's nine: past this one the time doubles for a few per cent. */
-const deflateLevel = 5
+/** Of deflate's nine: the next takes a third more time for 1.5 per cent fewer bytes. */
+const deflateLevel = 4
 
 export function createParser(options: ParserOptions): Parser {
   return {
