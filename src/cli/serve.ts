@@ -11,7 +11,14 @@ export async function serveCommand(call: Call): Promise<number> {
   const { config, directory, log } = call
   const { host, port } = parseListen(config.listen)
   const seeds = Array.isArray(call.options['crawl']) ? call.options['crawl'].map(String) : []
-  const app = await openApp({ config, directory, engine: true, resumeJobs: true, search: true, log })
+  const app = await openApp({
+    config,
+    directory,
+    engine: true,
+    resumeJobs: true,
+    search: true,
+    log,
+  })
   try {
     const key = adminKey(config, directory)
     const server = createServer({
@@ -24,16 +31,20 @@ export async function serveCommand(call: Call): Promise<number> {
       publicFiles: createPublicFiles(publicFiles()),
       hostNames: config['host-names'],
     })
-    const address = await server.listen(host, port)
-    app.announce(address)
-    log('info', `Findling ${programVersion().version} answers on ${address}/`)
-    process.stderr.write(`key: ${key}\n`)
-    const stopped = untilSignal()
-    await app.ready()
-    log('info', 'ready')
-    if (seeds.length > 0) await app.crawl.start(crawlSpecOf(call, seeds))
-    log('info', `stopping on ${await stopped}`)
-    await server.close()
+    try {
+      const address = await server.listen(host, port)
+      app.announce(address)
+      log('info', `Findling ${programVersion().version} answers on ${address}/`)
+      process.stderr.write(`key: ${key}\n`)
+      const stopped = untilSignal()
+      await app.ready()
+      log('info', 'ready')
+      if (seeds.length > 0) await app.crawl.start(crawlSpecOf(call, seeds))
+      log('info', `stopping on ${await stopped}`)
+    } finally {
+      // Also when the engine refuses the data: a listener would hold the process for ever.
+      await server.close()
+    }
   } finally {
     await app.close()
   }
