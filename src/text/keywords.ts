@@ -26,15 +26,23 @@ const WORD_UNITS_MAX = 40
 const HAN_WORD_UNITS_MIN = 2
 const LATIN_WORD_UNITS_MIN = 4
 
-type TaggedWord = { lemma: string; isNoun: boolean }
-type Tagger = (text: string) => TaggedWord[]
+/** Pages that one tagger reads: wink-nlp never forgets a word that its model lacks, about 1 KB a page. Loading takes as long as 500 pages. */
+const TAGGER_PAGES_MAX = 10_000
+
+/** Lemmas of the nouns, null for any other word. */
+type Tagger = (text: string) => (string | null)[]
 
 export function createKeywords(dictionary: Dictionary, analyzer: Analyzer): Keywords {
   let tagger: Promise<Tagger> | null = null
+  let pagesLeft = 0
   return {
     async keywords(text, title, language, max) {
       if (language === 'en') {
-        tagger ??= loadTagger()
+        if (tagger === null || pagesLeft === 0) {
+          tagger = loadTagger()
+          pagesLeft = TAGGER_PAGES_MAX
+        }
+        pagesLeft -= 1
         return englishKeywords(analyzer, await tagger, text, title, max)
       }
       const body = text.slice(0, OTHER_UNITS)
@@ -49,17 +57,17 @@ async function loadTagger(): Promise<Tagger> {
     import('wink-nlp'),
     import('wink-eng-lite-web-model'),
   ])
-  const nlp = winkNLP(model, ['sbd', 'pos'])
+  const nlp = winkNLP(model, ['pos'])
   /* The package types these as methods with other parameters than `out` asks for; they are plain functions. */
   const its = nlp.its as unknown as Readonly<Record<'lemma' | 'pos', ItsFunction<string>>>
   return (text) => {
     const tokens = nlp.readDoc(text).tokens()
-    const lemmas = tokens.out(its.lemma)
-    const parts = tokens.out(its.pos)
-    return lemmas.map((lemma, i) => ({
-      lemma,
-      isNoun: parts[i] === 'NOUN' || parts[i] === 'PROPN',
-    }))
+    /* A lemma costs more than all else about a word: only nouns are asked for theirs. */
+    return tokens
+      .out(its.pos)
+      .map((part, i) =>
+        part === 'NOUN' || part === 'PROPN' ? tokens.itemAt(i).out(its.lemma) : null,
+      )
   }
 }
 
@@ -73,13 +81,13 @@ function englishKeywords(
   const scores = new Map<string, number>()
   const phrases = new Map<string, number>()
   const read = (source: string, weight: number): void => {
-    const words = tag(source)
-    for (const [i, { lemma, isNoun }] of words.entries()) {
-      if (!isNoun || !isKeyword(lemma)) continue
-      const here = weight * leadWeight(i / words.length)
-      add(scores, lemma, here)
-      const next = words[i + 1]
-      if (next?.isNoun && isKeyword(next.lemma)) add(phrases, `${lemma} ${next.lemma}`, here)
+    const nouns = tag(source).map((noun) => (noun !== null && isKeyword(noun) ? noun : null))
+    for (const [i, noun] of nouns.entries()) {
+      if (noun === null) continue
+      const here = weight * leadWeight(i / nouns.length)
+      add(scores, noun, here)
+      const next = nouns[i + 1] ?? null
+      if (next !== null) add(phrases, `${noun} ${next}`, here)
     }
   }
   read(title.slice(0, ENGLISH_UNITS / 4), TITLE_WEIGHT)
