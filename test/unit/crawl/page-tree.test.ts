@@ -171,11 +171,8 @@ describe('the caps of a page', () => {
 })
 
 describe('collapsing blanks', () => {
-  const units = [
-    ...'ab字\t\n\v\u0000\u001f \u00a0\u1680\u2003\u2019\u2028\u205f\u3000\ufeff',
-    ' ',
-    ' ',
-  ]
+  const blanks = [9, 10, 11, 0, 0x1f, 0x20, 0xa0, 0x1680, 0x2003, 0x2019, 0x2028, 0x205f, 0x3000]
+  const units = ['a', 'b', '字', ' ', ' ', ...blanks.map((unit) => String.fromCharCode(unit))]
   it('is what the regular expression says, by the quick way too', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...units), maxLength: 8 }), (text) =>
