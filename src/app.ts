@@ -11,6 +11,8 @@ import { lockDirectory } from './lib/lock.ts'
 import type { Log } from './lib/log.ts'
 import { tuneAllocator } from './lib/mmap.ts'
 import { sendEvent, type Caller } from './lib/rpc.ts'
+import { machineOf } from './machine.ts'
+import { profileOf, type Profile } from './memory.ts'
 import type { ExportCall, SearchCall } from './searcher.ts'
 import type { CrawlControl, Health, SearchPort } from './server/control.ts'
 import type { JobStatus } from './store/records.ts'
@@ -38,17 +40,14 @@ export type App = {
   close: () => Promise<void>
 }
 
-/** Young generations stay small: many short-lived pages, few kept; larger ones cost memory in every thread. */
-const threadLimits = {
-  engine: { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 160 },
-  search: { maxYoungGenerationSizeMb: 8, maxOldGenerationSizeMb: 128 },
-}
-
 /** @throws AppError locked | cannot_create */
 export async function openApp(options: AppOptions): Promise<App> {
-  const { config, directory, log } = options
+  const { directory, log } = options
   await tuneAllocator()
   const lock = options.engine ? lockDirectory(directory) : null
+  const profile = profileOf(options.config, machineOf(directory, options.config.flash))
+  const config = { ...options.config, ...profile.settings }
+  if (options.engine) reportProfile(profile, log)
   const threads: Threads = { engine: null, search: null }
   const progress = new Progress()
   const tables = textTables()
@@ -57,8 +56,8 @@ export async function openApp(options: AppOptions): Promise<App> {
     threads.engine = new KeptThread({
       ...common,
       role: 'engine',
-      data: { config, directory, tables, resumeJobs: options.resumeJobs },
-      limits: threadLimits.engine,
+      data: { config, profile, directory, tables, resumeJobs: options.resumeJobs },
+      limits: profile.heaps.engine,
       events: { progress: (jobs: JobStatus[]) => progress.take(jobs) },
     })
   }
@@ -67,8 +66,8 @@ export async function openApp(options: AppOptions): Promise<App> {
     threads.search = new KeptThread({
       ...common,
       role: 'search',
-      data: { config, file, tables },
-      limits: threadLimits.search,
+      data: { profile, file, tables },
+      limits: profile.heaps.search,
       events: {},
     })
   }
@@ -96,6 +95,12 @@ export async function openApp(options: AppOptions): Promise<App> {
       lock?.release()
     },
   }
+}
+
+function reportProfile({ gaveUp, bloom }: Profile, log: Log): void {
+  if (bloom === 'memory')
+    log('info', 'spares the flash card: commits are larger, new pages are found up to 30 s later')
+  for (const sentence of gaveUp) log('info', `to stay small: ${sentence}`)
 }
 
 type Threads = { engine: KeptThread | null; search: KeptThread | null }

@@ -52,6 +52,13 @@ export const settings = {
     max: 65_536,
     about: 'Memory to stay under, in MB: sizes caches, heaps and threads.',
   },
+  flash: {
+    type: 'choice',
+    default: 'auto',
+    of: ['auto', 'on', 'off'],
+    about:
+      'Spares a flash card: larger and rarer commits. auto: where the data lies on one (mmcblk).',
+  },
   connections: {
     type: 'integer',
     default: 8,

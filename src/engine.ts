@@ -1,6 +1,5 @@
 /** The engine thread: owns the only writable database; wires frontier, fetch, parsers, duplicates and index writer to one crawl. */
 import { statfsSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { parentPort, type MessagePort } from 'node:worker_threads'
 import { programVersion, spawnThread } from './assets.ts'
@@ -22,6 +21,7 @@ import { AppError, plainError } from './lib/errors.ts'
 import type { Log } from './lib/log.ts'
 import { createPool, JobFailure, type Pool } from './lib/pool.ts'
 import { answerCalls, createCaller, sendEvent } from './lib/rpc.ts'
+import type { Profile } from './memory.ts'
 import type { ParserJob } from './parser.ts'
 import type { CrawlSpec } from './store/records.ts'
 import { openStore, type Store } from './store/store.ts'
@@ -29,7 +29,9 @@ import { loadTextTables } from './text/tables.ts'
 import { createAnalyzer } from './text/tokenize.ts'
 
 export type EngineData = {
+  /** As the profile has it. */
   config: Config
+  profile: Profile
   directory: string
   tables: SharedArrayBuffer
   resumeJobs: boolean
@@ -43,7 +45,6 @@ const publicDelayMs = 1_000
 const closeGraceMs = 10_000
 const headersTimeoutMs = 15_000
 const duplicateRows = 2_000
-const parserHeapMb = 96
 /** Pages waiting for a parser: what two batches may hold. */
 const parserQueueMax = 10_000
 
@@ -81,8 +82,13 @@ class Engine {
   readonly #crawl: Crawl
 
   static async open(data: EngineData, log: Log): Promise<Engine> {
-    const store = openStore(join(data.directory, 'findling.db'))
-    const seen = await openSeenFilter(join(data.directory, 'seen.bloom'), store, log)
+    const { directory, profile } = data
+    const store = openStore(join(directory, 'findling.db'), {
+      cacheKb: profile.cacheKb.engine,
+      log,
+    })
+    const seenFile = join(directory, 'seen.bloom')
+    const seen = await openSeenFilter(seenFile, store, log, profile.bloom)
     return new Engine(data, log, store, seen)
   }
 
@@ -103,7 +109,7 @@ class Engine {
     this.#robots = this.#openRobots()
     this.#parsers = this.#openParsers()
     const analyzer = createAnalyzer(loadTextTables(tables))
-    this.#index = new IndexKeeper(this.#store, analyzer, log)
+    this.#index = new IndexKeeper(this.#store, analyzer, log, data.profile.pending)
     this.#crawl = new Crawl(this.#crawlTools())
   }
 
@@ -193,19 +199,17 @@ class Engine {
   }
 
   #openParsers(): Pool<ParserJob, ParseOutcome> {
-    const { config, tables } = this.#data
-    // Up to two cores one parser is enough: engine and parser fill them.
-    const byCores = availableParallelism() > 2 ? 2 : 1
+    const { config, profile, tables } = this.#data
     return createPool({
       spawn: () =>
         spawnThread(
           'parser',
           { config, tables },
           {
-            resourceLimits: { maxOldGenerationSizeMb: parserHeapMb, maxYoungGenerationSizeMb: 16 },
+            resourceLimits: profile.heaps.parser,
           },
         ),
-      sizeMax: config.parsers === 0 ? byCores : config.parsers,
+      sizeMax: config.parsers,
       jobTimeoutMs: config['parse-timeout-ms'],
       queueMax: parserQueueMax,
     })

@@ -5,6 +5,7 @@ import type { Committed } from './crawl/commit.ts'
 import type { Log } from './lib/log.ts'
 import { sendEvent } from './lib/rpc.ts'
 import { isDiskFull, truncateWal } from './lib/sqlite.ts'
+import type { Profile } from './memory.ts'
 import { createIndexWriter } from './search/flex.ts'
 import type { IndexedDocument, IndexWriter, PackedSegment } from './search/index.ts'
 import type { Store } from './store/store.ts'
@@ -25,6 +26,7 @@ export class IndexKeeper {
   readonly #analyzer: Analyzer
   readonly #log: Log
   readonly #writer: IndexWriter
+  readonly #pendingBytesMax: number
   #search: MessagePort | null = null
   #isScheduled = false
   #isForced = false
@@ -33,11 +35,15 @@ export class IndexKeeper {
   #guardAtMs = 0
 
   /** Catches up with what was committed after the last stored segment. */
-  constructor(store: Store, analyzer: Analyzer, log: Log) {
+  constructor(store: Store, analyzer: Analyzer, log: Log, pending: Profile['pending']) {
     this.#store = store
     this.#analyzer = analyzer
     this.#log = log
-    this.#writer = createIndexWriter(store.db)
+    this.#pendingBytesMax = pending.bytesMax
+    this.#writer = createIndexWriter(store.db, {
+      pendingBytesMax: pending.bytesMax,
+      pendingAgeMsMax: pending.ageMsMax,
+    })
     const version = String(analyzer.version)
     const stored = store.meta.get('analyzer')
     if (stored !== version) {
@@ -133,7 +139,10 @@ export class IndexKeeper {
       last = texts.at(-1)?.docno ?? last
       count += texts.length
       this.#apply(texts.map((text) => this.#analyse(text)))
-      while (this.#writer.pendingBytes() > pendingBytesMax && this.#writer.work(1_000, false));
+      while (
+        this.#writer.pendingBytes() > this.#pendingBytesMax &&
+        this.#writer.work(1_000, false)
+      );
     }
   }
 
@@ -187,5 +196,4 @@ export class IndexKeeper {
   }
 }
 
-const pendingBytesMax = 8 * 1024 * 1024
 const nextTurn = (): Promise<void> => new Promise((done) => setImmediate(done))

@@ -1,8 +1,8 @@
 /** The search thread: a read-only connection and the queries over it, one after the other. Writes nothing. */
 import { MessagePort, parentPort } from 'node:worker_threads'
-import type { Config } from './config.ts'
 import { AppError } from './lib/errors.ts'
 import { answerCalls, createCaller, sendEvent } from './lib/rpc.ts'
+import type { Profile } from './memory.ts'
 import type { SearchRequest } from './search/answer.ts'
 import type { PackedSegment } from './search/index.ts'
 import { createSearcher } from './search/search.ts'
@@ -10,14 +10,14 @@ import { openReader } from './store/reader.ts'
 import { loadTextTables } from './text/tables.ts'
 import { createAnalyzer } from './text/tokenize.ts'
 
-export type SearchData = { config: Config; file: string; tables: SharedArrayBuffer }
+export type SearchData = { profile: Profile; file: string; tables: SharedArrayBuffer }
 /** `untilMs`: wall clock, because each thread's monotonic clock has its own zero. */
 export type SearchCall = { request: SearchRequest; untilMs: number }
 export type ExportCall = { after: number; limit: number }
 
-export function run({ file, tables }: SearchData): void {
+export function run({ file, tables, profile }: SearchData): void {
   if (parentPort === null) return
-  const reader = openReader(file)
+  const reader = openReader(file, { cacheKb: profile.cacheKb.search })
   const searcher = createSearcher(reader, createAnalyzer(loadTextTables(tables)))
   createCaller(parentPort).onEvent('link', (port: MessagePort) => {
     createCaller(port).onEvent('pending', (segment: PackedSegment) => searcher.addPending(segment))

@@ -1,6 +1,6 @@
 /** The filter of seen URLs as the frontier asks it: opens the Bloom file, makes it anew from the URL table where it cannot be trusted. */
 import { rmSync } from 'node:fs'
-import { hashKey, openBloom, type Bloom, type BloomStats } from '../lib/bloom.ts'
+import { hashKey, openBloom, type Bloom, type BloomOptions, type BloomStats } from '../lib/bloom.ts'
 import type { Log } from '../lib/log.ts'
 import type { Store } from '../store/store.ts'
 
@@ -20,8 +20,16 @@ export type SeenFile = SeenFilter & {
 
 const rebuildRows = 5_000
 
-export async function openSeenFilter(file: string, store: Store, log: Log): Promise<SeenFile> {
-  let bloom = await openFilled(file, store, log)
+/** @param mode where the bits live, see lib/bloom.ts */
+export async function openSeenFilter(
+  file: string,
+  store: Store,
+  log: Log,
+  mode: BloomOptions['mode'],
+): Promise<SeenFile> {
+  const open = (): Promise<Bloom> =>
+    openFilled({ file, generation: generationOf(store), mode }, store, log)
+  let bloom = await open()
   return {
     mayHave(key) {
       const [h1, h2] = hashKey(key)
@@ -34,7 +42,7 @@ export async function openSeenFilter(file: string, store: Store, log: Log): Prom
     async rebuild() {
       bloom.close()
       rmSync(file, { force: true })
-      bloom = await openFilled(file, store, log)
+      bloom = await open()
     },
     stats: () => bloom.stats(),
     close() {
@@ -47,8 +55,8 @@ export async function openSeenFilter(file: string, store: Store, log: Log): Prom
 
 const generationOf = (store: Store): number => Number(store.meta.get('bloom_generation') ?? 0)
 
-async function openFilled(file: string, store: Store, log: Log): Promise<Bloom> {
-  const bloom = await openBloom({ file, generation: generationOf(store), mode: 'mapped' })
+async function openFilled(options: BloomOptions, store: Store, log: Log): Promise<Bloom> {
+  const bloom = await openBloom(options)
   if (!bloom.needsRebuild) return bloom
   const { reason } = bloom
   let last = 0
