@@ -10,6 +10,7 @@ type ImportAnswer = { stored: number; unchanged: number; exactCopies: number; ne
 const importBatch = 200
 
 export async function importCommand(call: Call): Promise<number> {
+  const form = formatOf(call, 'text')
   const file = call.operands[0] ?? '-'
   if (file !== '-' && statSync(file, { throwIfNoEntry: false }) === undefined)
     throw new AppError('input_missing', `${file} does not exist.`)
@@ -43,18 +44,18 @@ export async function importCommand(call: Call): Promise<number> {
     await app.engine('finish')
   } finally {
     await app.close()
-    const summary = {
-      stored: total.stored,
-      unchanged: total.unchanged,
-      exact_copies: total.exactCopies,
-      near_copies: total.nearCopies,
-    }
-    if (formatOf(call, 'text') === 'text')
-      await write(
-        `stored ${total.stored}, unchanged ${total.unchanged}, exact copies ${total.exactCopies}, near copies ${total.nearCopies}\n`,
-      )
-    else await write(`${JSON.stringify(summary)}\n`)
   }
+  const summary = {
+    stored: total.stored,
+    unchanged: total.unchanged,
+    exact_copies: total.exactCopies,
+    near_copies: total.nearCopies,
+  }
+  if (form === 'text')
+    await write(
+      `stored ${total.stored}, unchanged ${total.unchanged}, exact copies ${total.exactCopies}, near copies ${total.nearCopies}\n`,
+    )
+  else await write(`${JSON.stringify(summary)}\n`)
   return 0
 }
 

@@ -1,6 +1,6 @@
 /** The commands besides crawling and searching, and the exit codes that scripts rely on. */
 import assert from 'node:assert/strict'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { openDatabase } from '../../src/lib/sqlite.ts'
@@ -41,6 +41,19 @@ const fresh = (): string => {
 }
 after(() => directories.forEach((directory) => directory.remove()))
 
+/** The corpus is imported once; who changes its directory takes a copy. */
+const original = fresh()
+before(async () => {
+  const result = await run(['import', '-', '--data', original, '-f', 'json'], { stdin: lines })
+  assert.equal(result.code, 0, result.stderr)
+  assert.equal(JSON.parse(result.stdout).stored, corpus.length)
+})
+const imported = (): string => {
+  const data = fresh()
+  cpSync(original, data, { recursive: true })
+  return data
+}
+
 const exported = async (data: string): Promise<Json[]> => {
   const result = await run(['export', '--data', data])
   assert.equal(result.code, 0, result.stderr)
@@ -53,12 +66,7 @@ const searched = async (data: string, query: string): Promise<string[]> => {
 }
 
 describe('import and export', () => {
-  let data: string
-  before(async () => {
-    data = fresh()
-    const result = await run(['import', '-', '--data', data, '-f', 'json'], { stdin: lines })
-    assert.equal(result.code, 0, result.stderr)
-  })
+  const data = original
 
   it('keeps every document, one without text included, and recognises the copy', async () => {
     const documents = await exported(data)
@@ -120,8 +128,7 @@ describe('import and export', () => {
 
 describe('reindex, check and explain', () => {
   it('makes the same index again', async () => {
-    const data = fresh()
-    assert.equal((await run(['import', '-', '--data', data], { stdin: lines })).code, 0)
+    const data = imported()
     const earlier = await searched(data, 'ferry gate')
     assert.equal((await run(['reindex', '--data', data])).code, 0)
     assert.deepEqual(await searched(data, 'ferry gate'), earlier)
@@ -130,8 +137,7 @@ describe('reindex, check and explain', () => {
   })
 
   it('finds fault with a directory that has one', async () => {
-    const data = fresh()
-    assert.equal((await run(['import', '-', '--data', data], { stdin: lines })).code, 0)
+    const data = imported()
     const db = openDatabase(join(data, 'findling.db'))
     db.exec('DELETE FROM doc_text WHERE docno = (SELECT min(docno) FROM doc)')
     db.close()
@@ -230,8 +236,7 @@ describe('exit codes', () => {
   })
 
   it('69: no server answers', async () => {
-    const data = fresh()
-    assert.equal((await run(['import', '-', '--data', data], { stdin: lines })).code, 0)
+    const data = imported()
     await fails(['health', '--data', data], 69)
   })
 
@@ -242,7 +247,7 @@ describe('exit codes', () => {
   })
 
   it('75: another process has the directory', async () => {
-    const data = fresh()
+    const data = imported()
     const server = await serve(['--data', data])
     try {
       const error = await fails(['serve', '--listen', '127.0.0.1:0', '--data', data], 75)
@@ -256,8 +261,7 @@ describe('exit codes', () => {
   it('78: a setting is wrong, or the data is of a newer version', async () => {
     await fails(['config', '--memory', 'lots'], 78)
     await fails(['config', '--memory', '1'], 78)
-    const data = fresh()
-    assert.equal((await run(['import', '-', '--data', data], { stdin: lines })).code, 0)
+    const data = imported()
     const db = openDatabase(join(data, 'findling.db'))
     db.pragma('user_version=9999')
     db.close()
@@ -268,8 +272,7 @@ describe('exit codes', () => {
   })
 
   it('0 and silence: the reader of the output went away', async () => {
-    const data = fresh()
-    assert.equal((await run(['import', '-', '--data', data], { stdin: lines })).code, 0)
+    const data = imported()
     const exporting = start(['export', '--data', data])
     exporting.child.stdout?.destroy()
     assert.equal((await exporting.ended).code, 0, exporting.stderr())
