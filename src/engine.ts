@@ -22,7 +22,7 @@ import type { Log } from './lib/log.ts'
 import { createPool, JobFailure, type Pool } from './lib/pool.ts'
 import { answerCalls, createCaller, sendEvent } from './lib/rpc.ts'
 import type { Profile } from './memory.ts'
-import type { ParserJob } from './parser.ts'
+import type { ParserAnswer, ParserJob } from './parser.ts'
 import type { CrawlSpec } from './store/records.ts'
 import { openStore, type Store } from './store/store.ts'
 import { loadTextTables } from './text/tables.ts'
@@ -36,6 +36,8 @@ export type EngineData = {
   tables: SharedArrayBuffer
   resumeJobs: boolean
 }
+
+export type EngineCost = { engineMs: number; parsersMs: number; indexMs: number }
 
 /** As robots.txt files name us, and the first word of the User-Agent. */
 const agentToken = 'Findling'
@@ -77,7 +79,9 @@ class Engine {
   readonly #frontier: Frontier
   readonly #duplicates: Duplicates
   readonly #robots: RobotsGate
-  readonly #parsers: Pool<ParserJob, ParseOutcome>
+  readonly #parsers: Pool<ParserJob, ParserAnswer>
+  /** CPU time of each parser thread so far, by its id. */
+  readonly #parserMs = new Map<number, number>()
   readonly #index: IndexKeeper
   readonly #crawl: Crawl
 
@@ -147,6 +151,7 @@ class Engine {
         this.#import(input.lines, input.dedupe),
       reindex: () => this.#reindex(),
       finish: () => this.#index.finish(),
+      cost: () => this.#cost(),
       close: () => this.#close(),
     }
   }
@@ -168,6 +173,13 @@ class Engine {
     await this.#seen.rebuild()
     this.#duplicates.rolledBack()
     return { documents: await this.#index.rebuild() }
+  }
+
+  /** CPU time by thread, and within the engine's that of the index: for `crawl --stats`. */
+  #cost(): EngineCost {
+    const { user, system } = process.threadCpuUsage()
+    const parsersMs = [...this.#parserMs.values()].reduce((sum, ms) => sum + ms, 0)
+    return { engineMs: (user + system) / 1000, parsersMs, indexMs: this.#index.spentMs() }
   }
 
   async #close(): Promise<void> {
@@ -198,7 +210,7 @@ class Engine {
     )
   }
 
-  #openParsers(): Pool<ParserJob, ParseOutcome> {
+  #openParsers(): Pool<ParserJob, ParserAnswer> {
     const { config, profile, tables } = this.#data
     return createPool({
       spawn: () =>
@@ -218,7 +230,10 @@ class Engine {
   /** What kills or stalls a parser is a fact about the page, not a fault of ours. */
   async #parse(job: ParserJob): Promise<ParseOutcome> {
     try {
-      return await this.#parsers.run(job, job.kind === 'page' ? [job.job.body] : [])
+      const transfer = job.kind === 'page' ? [job.job.body] : []
+      const { outcome, threadId, cpuMs } = await this.#parsers.run(job, transfer)
+      this.#parserMs.set(threadId, cpuMs)
+      return outcome
     } catch (error) {
       const reason = error instanceof JobFailure ? `parser-${error.kind}` : 'parser-error'
       this.#log('warn', 'page not parsed', {

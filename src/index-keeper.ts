@@ -33,6 +33,7 @@ export class IndexKeeper {
   #timer: NodeJS.Timeout | null = null
   #isClosed = false
   #guardAtMs = 0
+  #spentMs = 0
 
   /** Catches up with what was committed after the last stored segment. */
   constructor(store: Store, analyzer: Analyzer, log: Log, pending: Profile['pending']) {
@@ -117,6 +118,11 @@ export class IndexKeeper {
     return count
   }
 
+  /** Time spent on inverting, flushing and merging since the start. */
+  spentMs(): number {
+    return this.#spentMs
+  }
+
   close(): void {
     this.#isClosed = true
     if (this.#timer !== null) clearTimeout(this.#timer)
@@ -151,8 +157,10 @@ export class IndexKeeper {
   }
 
   #apply(documents: readonly IndexedDocument[]): void {
+    const startMs = performance.now()
     const segment = this.#writer.apply(documents)
     if (segment !== null) this.#hand(segment)
+    this.#spentMs += performance.now() - startMs
   }
 
   #hand(segment: PackedSegment): void {
@@ -185,6 +193,7 @@ export class IndexKeeper {
 
   /** One slice; true while more is to be done. */
   #work(isForced: boolean): boolean {
+    const startMs = performance.now()
     try {
       return this.#writer.work(sliceMs, isForced)
     } catch (error) {
@@ -192,6 +201,8 @@ export class IndexKeeper {
       this.#log('warn', 'no room to write the index; tried again later')
       this.#timer = setTimeout(() => this.#schedule(), retryMs)
       return false
+    } finally {
+      this.#spentMs += performance.now() - startMs
     }
   }
 }

@@ -1,5 +1,5 @@
 /** The parser thread: one page or imported record at a time, from bytes to an analysed page. Pure: reads and writes nothing. */
-import { parentPort } from 'node:worker_threads'
+import { parentPort, threadId } from 'node:worker_threads'
 import type { Transferable } from 'node:worker_threads'
 import type { Config } from './config.ts'
 import { readRecord, type ImportRecord } from './crawl/imported.ts'
@@ -12,6 +12,8 @@ import { loadTextTables } from './text/tables.ts'
 import { createAnalyzer } from './text/tokenize.ts'
 
 export type ParserData = { config: Config; tables: SharedArrayBuffer }
+/** With what its thread has cost so far, for the books of the engine. */
+export type ParserAnswer = { outcome: ParseOutcome; threadId: number; cpuMs: number }
 export type ParserJob =
   | { kind: 'page'; job: ParseJob }
   | { kind: 'record'; record: ImportRecord; seed: number }
@@ -33,12 +35,13 @@ export function run({ config, tables }: ParserData): void {
 
   parentPort?.on('message', ({ id, job }: JobMessage<ParserJob>) => {
     void (async () => {
-      let reply: JobReply<ParseOutcome>
+      let reply: JobReply<ParserAnswer>
       let transfer: Transferable[] = []
       try {
-        const result = await work(job)
-        if (result.kind === 'page') transfer = buffersOf(result.page)
-        reply = { id, result }
+        const outcome = await work(job)
+        if (outcome.kind === 'page') transfer = buffersOf(outcome.page)
+        const { user, system } = process.threadCpuUsage()
+        reply = { id, result: { outcome, threadId, cpuMs: (user + system) / 1000 } }
       } catch (error) {
         reply = { id, error: plainError(error) }
       }

@@ -1,6 +1,7 @@
 /** `findling crawl`: runs a job here or through the running server, shows its progress, prints its summary. */
 import { setTimeout as wait } from 'node:timers/promises'
-import { openApp } from '../app.ts'
+import { openApp, type App } from '../app.ts'
+import type { EngineCost } from '../engine.ts'
 import { findServer } from './client.ts'
 import { formatOf, integerOption, write, type Call, type CommandOption } from './command.ts'
 import { AppError } from '../lib/errors.ts'
@@ -25,6 +26,7 @@ export const crawlOptions: Readonly<Record<string, CommandOption>> = {
     about: 'Stops when so many pages are stored (no limit).',
   },
   depth: { type: 'string', value: 'N', about: 'Links followed from the start, at most (64).' },
+  stats: { type: 'boolean', about: 'Tells on stderr what the crawl cost, by thread.' },
   delay: {
     type: 'string',
     value: 'MS',
@@ -87,7 +89,7 @@ export async function crawlCommand(call: Call): Promise<number> {
   try {
     await app.ready()
     const first = await app.crawl.start(spec)
-    return await follow(
+    const code = await follow(
       call,
       first,
       () => app.crawl.job(first.id),
@@ -95,9 +97,24 @@ export async function crawlCommand(call: Call): Promise<number> {
         await app.crawl.stop(first.id)
       },
     )
+    if (call.options['stats'] === true) await printStats(app)
+    return code
   } finally {
     await app.close()
   }
+}
+
+/** CPU time by thread, in one line of JSON on stderr. `helpers`: the collector's and compiler's own threads. */
+async function printStats(app: App): Promise<void> {
+  const { engineMs, parsersMs, indexMs } = await app.engine<EngineCost>('cost')
+  const inMs = ({ user, system }: NodeJS.CpuUsage): number => (user + system) / 1000
+  const [totalMs, mainMs] = [inMs(process.cpuUsage()), inMs(process.threadCpuUsage())]
+  const helpersMs = totalMs - mainMs - engineMs - parsersMs
+  const peakRssMb = process.resourceUsage().maxRSS / 1024
+  const cost = { totalMs, mainMs, engineMs, indexMs, parsersMs, helpersMs, peakRssMb }
+  process.stderr.write(
+    `stats ${JSON.stringify(cost, (_name, value: unknown) => (typeof value === 'number' ? Math.round(value) : value))}\n`,
+  )
 }
 
 /** The progress line tells what an info line would; warnings still show. */
