@@ -74,16 +74,16 @@ export class DocumentCounter {
   }
 
   readonly #countRun = (start: number, end: number, kind: RunKind): void => {
+    if (kind === 'word') return this.#countWord(start, end)
     this.#run = this.#text.slice(start, end)
-    if (kind === 'word') return this.#countWord()
     if (kind === 'han') this.#dictionary.cut(this.#run, this.#countHan)
     else eachPairWord(this.#run, this.#countPairWord)
     if (kind !== 'han' || !this.#countPlainHan()) eachSecondTerm(this.#run, kind, this.#countSecond)
   }
 
-  #countWord(): void {
-    if (this.#isFull() && !this.#memory.isKnown(this.#run)) return
-    const word = this.#memory.word(this.#run)
+  #countWord(start: number, end: number): void {
+    if (this.#isFull() && !this.#memory.isKnown(this.#text, start, end)) return
+    const word = this.#memory.word(this.#text, start, end)
     if (word.whole) this.#countTerm(word.whole.term)
     for (const part of word.parts) this.#countTerm(part.term)
     this.#length += this.#weight * word.counted

@@ -1,5 +1,6 @@
 /** Words seen before and their terms, so that each is folded, split and stemmed once. Holds the counters of the document at hand; counts nothing itself. */
 import { isStopWord } from './stopwords.ts'
+import { createWordTable, type WordTable } from './word-table.ts'
 import { splitWord, TERM_UNITS_MAX, type WordPart } from './words.ts'
 
 /** A term with its count in one document: `frequency` is that of document number `document`. */
@@ -14,9 +15,9 @@ export type Word = { whole: WordTerm | null; parts: readonly WordTerm[]; counted
 export type TermMemory = {
   /** The one `Term` of this text; `form` decides whether it is a stop word. */
   term(text: string, form: string): Term
-  /** The analysis of a word of an alphabet, as `eachRun` found it. */
-  word(raw: string): Word
-  isKnown(raw: string): boolean
+  /** The analysis of the word of an alphabet that `eachRun` found at units [start, end). Its parts count from there. */
+  word(text: string, start: number, end: number): Word
+  isKnown(text: string, start: number, end: number): boolean
   /** The term of units [start, end) of a Han run that the dictionary calls `id`. */
   hanTerm(run: string, start: number, end: number, id: number): Term
   /** Forgets what was not seen for long where it has grown large. Only between documents: a text must stay one `Term` meanwhile. */
@@ -29,13 +30,16 @@ const GENERATION_MAX = 16_384
 const COPIED_UNITS_MAX = 12
 const STEMMED = /^[a-z]+$/
 
+/** Shared by all plain words. */
+const noParts: readonly WordTerm[] = []
+
 type Generation = {
-  words: Map<string, Word>
+  words: WordTable<Word>
   terms: Map<string, Term>
   hanTerms: Map<number, Term>
 }
 const newGeneration = (): Generation => ({
-  words: new Map(),
+  words: createWordTable(),
   terms: new Map(),
   hanTerms: new Map(),
 })
@@ -60,7 +64,7 @@ export function createTermMemory(stem: (word: string) => string): TermMemory {
 
   /** A form of a-z is a word by itself: where that is known, it need not be stemmed again. */
   function termOf(form: string): Term {
-    const known = young.words.get(form)
+    const known = young.words.get(form, 0, form.length)
     if (known?.whole?.form === form) return known.whole.term
     return term(STEMMED.test(form) ? stem(form) : form, form)
   }
@@ -74,28 +78,36 @@ export function createTermMemory(stem: (word: string) => string): TermMemory {
       term: termOf(form),
     })
     const whole = split.whole && withTerm(split.whole)
+    if (split.parts.length === 0) {
+      return { whole, parts: noParts, counted: whole === null || whole.term.isStop ? 0 : 1 }
+    }
     const parts = split.parts.map(withTerm)
-    const counted = parts.length > 0 ? parts : whole ? [whole] : []
-    return { whole, parts, counted: counted.filter((one) => !one.term.isStop).length }
+    return { whole, parts, counted: parts.filter((one) => !one.term.isStop).length }
   }
 
   function takeOver({ whole, parts, counted }: Word): Word {
-    const again = (one: WordTerm): WordTerm => ({ ...one, term: term(one.term.text, one.form) })
-    return { whole: whole && again(whole), parts: parts.map(again), counted }
+    const again = ({ form, start, end, term: { text } }: WordTerm): WordTerm => ({
+      form,
+      start,
+      end,
+      term: term(text, form),
+    })
+    const partsAgain = parts.length === 0 ? noParts : parts.map(again)
+    return { whole: whole && again(whole), parts: partsAgain, counted }
   }
 
   return {
     term,
-    word(raw) {
-      let word = young.words.get(raw)
+    word(text, start, end) {
+      let word = young.words.get(text, start, end)
       if (word !== undefined) return word
-      const own = ownCopy(raw)
-      const before = old.words.get(own)
+      const own = ownCopy(text.slice(start, end))
+      const before = old.words.get(own, 0, own.length)
       word = before ? takeOver(before) : makeWord(own)
-      if (raw.length <= 2 * TERM_UNITS_MAX) young.words.set(own, word)
+      if (own.length <= 2 * TERM_UNITS_MAX) young.words.set(own, word)
       return word
     },
-    isKnown: (raw) => young.words.has(raw),
+    isKnown: (text, start, end) => young.words.get(text, start, end) !== undefined,
     hanTerm(run, start, end, id) {
       let found = young.hanTerms.get(id)
       if (found === undefined) {

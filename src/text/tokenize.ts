@@ -80,7 +80,7 @@ function analyseQuery(dictionary: Dictionary, memory: TermMemory, text: string):
   eachRun(text, (start, end, kind) => {
     const run = text.slice(start, end)
     if (kind === 'word') {
-      const { whole, parts } = memory.word(run)
+      const { whole, parts } = memory.word(run, 0, run.length)
       if (whole)
         push(
           whole,
@@ -117,7 +117,7 @@ function placeTokens(
   eachRun(text, (from, to, kind) => {
     const run = text.slice(from, to)
     if (kind === 'word') {
-      const { whole, parts } = memory.word(run)
+      const { whole, parts } = memory.word(run, 0, run.length)
       if (whole) push(whole.term.text, from + whole.start, from + whole.end)
       for (const part of parts) push(part.term.text, from + part.start, from + part.end)
       return
@@ -143,7 +143,7 @@ function placeTerms(
   if (charTerms.length < terms.size) {
     eachRun(text, (from, to, kind) => {
       if (kind !== 'word') return
-      const { whole, parts } = memory.word(text.slice(from, to))
+      const { whole, parts } = memory.word(text, from, to)
       for (const { term, start, end } of whole ? [whole, ...parts] : parts) {
         if (terms.has(term.text)) push(term.text, from + start, from + end)
       }
