@@ -143,7 +143,7 @@ describe('a crawl with limits', () => {
   const directories = [makeDirectory(), makeDirectory(), makeDirectory()] as const
   let site: Site
   before(async () => {
-    site = await startSite({ seed: 12, pages: 60, faults: ['huge', 'hang', 'bomb'] })
+    site = await startSite({ seed: 12, pages: 60, faults: ['huge', 'hang', 'bomb', 'heavy'] })
   })
   after(async () => {
     await site.close()
@@ -173,17 +173,28 @@ describe('a crawl with limits', () => {
     assert.equal((await exportedUrls(data)).length, 7)
   })
 
-  it('ends in spite of bodies without end, answers that never come and packed bombs', async () => {
+  it('ends in spite of endless bodies, missing answers, packed bombs and pages that a parser cannot finish', async () => {
     const data = directories[2].path
-    const args = ['crawl', `${site.url}faults/`, '--scope', 'path', '--data', data, ...localCrawl]
-    for (const path of ['huge.html', 'bomb.html']) args.push('--include', `${site.url}${path}`)
-    const result = await run([...args, '-f', 'json', '--fetch-timeout-ms', '2000'])
+    const seeds = [`${site.url}faults/`, `${site.url}hant/`]
+    const args = ['crawl', ...seeds, '--data', data, ...localCrawl, '-f', 'json']
+    args.push('--fetch-timeout-ms', '2000', '--parse-timeout-ms', '500')
+    const dangers = ['/huge.html', '/bomb.html', '/heavy.html']
+    for (const path of dangers) args.push('--include', new URL(path, site.url).href)
+    const result = await run(args)
     assert.equal(result.code, 0, result.stderr)
     const summary: Json = JSON.parse(result.stdout)
     assert.equal(summary.state, 'done')
-    const asked = new Set(site.requests.map(({ path }) => path))
-    assert.ok(asked.has('/huge.html') && asked.has('/bomb.html'))
-    assert.deepEqual(await exportedUrls(data), [`${site.url}faults/`])
+    assert.equal(summary.failed['parser-timeout'], 1, result.stdout)
+    const asked = site.requests.map(({ path }) => path)
+    assert.deepEqual(
+      dangers.filter((path) => !asked.includes(path)),
+      [],
+    )
+    assert.ok(asked.indexOf('/heavy.html') < asked.length - 3, 'others come after the heaviest')
+    assert.deepEqual(
+      (await exportedUrls(data)).toSorted(),
+      site.expected().stored.filter((url) => seeds.some((seed) => url.startsWith(seed))),
+    )
   })
 })
 

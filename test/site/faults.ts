@@ -67,6 +67,7 @@ const to = (...hrefs: string[]): Link[] => hrefs.map((href) => ({ href, text: `t
 
 const deepLevels = 30_000
 const bombBytes = 200_000_000
+const heavyWords = 400_000
 
 /** Every fault by name. `foreign` is the origin of a second server that nobody may visit. */
 export function faultsOf(foreign: string): Readonly<Record<string, Fault>> {
@@ -214,6 +215,12 @@ function bodyFaults(): Record<string, Fault> {
     )
   const long = textPage('A page that is cut off')
   return {
+    heavy: {
+      links: ['/heavy.html'],
+      stored: [],
+      refused: ['/heavy.html'],
+      answers: { '/heavy.html': () => ({ headers: html, body: (heavyBody ??= heavyPage()) }) },
+    },
     gbk: {
       links: ['/gbk/declared.html'],
       stored: ['/gbk/declared.html'],
@@ -285,6 +292,18 @@ function bodyFaults(): Record<string, Fault> {
 
 const slowBody = textPage('A slow page')
 let bombBody: Buffer | undefined
+let heavyBody: string | undefined
+
+/** As much text as a page may have, and no word twice: more work than a parser is given time for in the tests. */
+function heavyPage(): string {
+  const words = Array.from({ length: heavyWords }, (_, at) => `w${(at * 7919).toString(36)}`)
+  const blocks = Array.from(
+    { length: heavyWords / 20 },
+    (_, at) =>
+      `<p>${words.slice(at * 20, at * 20 + 20).join(' ')}, 图书馆${at}的灯笼在雨里摇晃</p>`,
+  )
+  return `<html><title>Heavy</title><body>${blocks.join('')}</body></html>`
+}
 
 /** What a program file looks like: zero bytes and control characters. */
 function binaryBytes(): Buffer {

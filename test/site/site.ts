@@ -15,7 +15,7 @@ export type SiteOptions = {
   pages: number
   /** 0 = any free port. */
   port?: number
-  /** Names of faults.ts; default: all that end by themselves within seconds (not hang, huge, bomb, error). */
+  /** Names of faults.ts; default: all that end by themselves within seconds (not hang, huge, bomb, heavy, error). */
   faults?: readonly string[]
   /** Before every answer. */
   delayMs?: number
@@ -55,7 +55,7 @@ export type Site = {
 }
 
 /** The faults that need long timeouts, big bodies or many retries. A test that wants them names them. */
-const costly = new Set(['hang', 'huge', 'bomb', 'error'])
+const costly = new Set(['hang', 'huge', 'bomb', 'heavy', 'error'])
 const requestsKeptMax = 200_000
 
 export async function startSite(options: SiteOptions): Promise<Site> {
