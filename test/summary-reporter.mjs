@@ -1,6 +1,7 @@
 /** A reporter for node:test beside the usual one: appends "PASSED FAILED" of the whole run to the file FINDLING_TEST_SUMMARY. Prints nothing. */
 import { appendFileSync } from 'node:fs'
 
+// oxlint-disable-next-line import/no-default-export -- node:test asks for one
 export default async function* summary(source) {
   for await (const { type, data } of source) {
     // One summary a file, and one without a file over all.
