@@ -90,7 +90,7 @@ async function measure(pages: number, work: () => Promise<void>) {
 async function measureThread(jobs: readonly ParseJob[], tables: SharedArrayBuffer) {
   const { config } = loadConfig({}, {}, null)
   const { port1: pauses, port2 } = new MessageChannel()
-  const data: ThreadData = { config, tables, pauses: port2 }
+  const data: ThreadData = { config, usesKeywordModel: true, tables, pauses: port2 }
   const worker = new Worker(new URL(import.meta.url), {
     workerData: data,
     transferList: [port2],

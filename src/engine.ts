@@ -216,7 +216,7 @@ class Engine {
       spawn: () =>
         spawnThread(
           'parser',
-          { config, tables },
+          { config, usesKeywordModel: profile.usesKeywordModel, tables },
           {
             resourceLimits: profile.heaps.parser,
           },

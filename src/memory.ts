@@ -13,6 +13,8 @@ export type Profile = {
   /** Postings that wait in memory, and for how long. They are held by the engine and by the search thread. */
   pending: { bytesMax: number; ageMsMax: number }
   bloom: 'mapped' | 'memory'
+  /** wink-nlp's model for English keywords, about 25 MB; without it words are only counted. */
+  usesKeywordModel: boolean
   /** A sentence for the log about each thing that is less than usual. */
   gaveUp: string[]
 }
@@ -20,8 +22,10 @@ export type Profile = {
 const MiB = 1_024 * 1_024
 /** From here on nothing is given up. */
 const usualMb = 256
-/** Threads with their packages loaded, before the first page: below this the figure cannot be kept while crawling. */
-const leastMb = 192
+/** A half of what is usual is given from here on, a quarter below. */
+const halfMb = 192
+/** What a server that crawls and answers takes with everything given up: below this the figure is not kept. */
+const leastMb = 224
 /** What is not cache: each MB beyond it goes to the two page caches, an eighth to each. */
 const threadsMb = 192
 const cacheKbMax = 256 * 1_024
@@ -51,9 +55,11 @@ export function profileOf(config: Config, { cores, isFlash }: Machine): Profile 
   less('postings in memory', 4, pendingBytes / MiB, ' MB')
   const cacheKb = cacheKbFor(memory)
   less('page caches', cacheKbFor(usualMb) / 1_024, cacheKb / 1_024, ' MB')
+  if (memory < usualMb)
+    gaveUp.push('keywords of English pages: counted, without a model of the language')
   if (memory < leastMb)
     gaveUp.push(
-      `${memory} MB is less than a crawl needs (about ${leastMb}): it will be exceeded while one runs`,
+      `${memory} MB is less than a server that crawls takes (about ${leastMb}): it is exceeded while a crawl runs`,
     )
   return {
     settings: {
@@ -70,13 +76,13 @@ export function profileOf(config: Config, { cores, isFlash }: Machine): Profile 
     pending: { bytesMax: pendingBytes, ageMsMax: isFlash ? flashPendingAgeMs : pendingAgeMs },
     // The kernel writes mapped pages back whenever it likes: on flash the filter lives in memory and is written at the end.
     bloom: isFlash ? 'memory' : 'mapped',
+    usesKeywordModel: memory >= usualMb,
     gaveUp,
   }
 }
 
-/** `usual` from 256 MB on, a half from 192, a quarter below. */
 const scaled = (memory: number, usual: number): number =>
-  memory >= usualMb ? usual : memory >= leastMb ? usual / 2 : usual / 4
+  memory >= usualMb ? usual : memory >= halfMb ? usual / 2 : usual / 4
 
 /** No limit from 256 MB on; below, 4 at 192 and 2 at 128. */
 const connectionsFor = (memory: number): number =>

@@ -11,17 +11,17 @@ import { createKeywords } from './text/keywords.ts'
 import { loadTextTables } from './text/tables.ts'
 import { createAnalyzer } from './text/tokenize.ts'
 
-export type ParserData = { config: Config; tables: SharedArrayBuffer }
+export type ParserData = { config: Config; usesKeywordModel: boolean; tables: SharedArrayBuffer }
 /** With what its thread has cost so far, for the books of the engine. */
 export type ParserAnswer = { outcome: ParseOutcome; threadId: number; cpuMs: number }
 export type ParserJob =
   | { kind: 'page'; job: ParseJob }
   | { kind: 'record'; record: ImportRecord; seed: number }
 
-export function run({ config, tables }: ParserData): void {
+export function run({ config, usesKeywordModel, tables }: ParserData): void {
   const dictionary = loadTextTables(tables)
   const analyzer = createAnalyzer(dictionary)
-  const keywords = createKeywords(dictionary, analyzer)
+  const keywords = createKeywords(dictionary, analyzer, usesKeywordModel)
   const parser = createParser({
     analyzer,
     keywords,

@@ -32,12 +32,17 @@ const TAGGER_PAGES_MAX = 10_000
 /** Lemmas of the nouns, null for any other word. */
 type Tagger = (text: string) => (string | null)[]
 
-export function createKeywords(dictionary: Dictionary, analyzer: Analyzer): Keywords {
+/** @param usesModel without it English words are only counted, which spares the memory of the model */
+export function createKeywords(
+  dictionary: Dictionary,
+  analyzer: Analyzer,
+  usesModel = true,
+): Keywords {
   let tagger: Promise<Tagger> | null = null
   let pagesLeft = 0
   return {
     async keywords(text, title, language, max) {
-      if (language === 'en') {
+      if (language === 'en' && usesModel) {
         if (tagger === null || pagesLeft === 0) {
           tagger = loadTagger()
           pagesLeft = TAGGER_PAGES_MAX

@@ -32,13 +32,15 @@ describe('the profile of 256 MB', () => {
       },
       pending: { bytesMax: 4 * MiB, ageMsMax: 30_000 },
       bloom: 'mapped',
+      usesKeywordModel: true,
       gaveUp: [],
     } satisfies Profile)
   })
 })
 
 /** Every figure that costs memory. */
-const costs = ({ settings, cacheKb, heaps, pending }: Profile): number[] => [
+const costs = ({ settings, cacheKb, heaps, pending, ...profile }: Profile): number[] => [
+  profile.usesKeywordModel ? 2 : 1,
   settings.parsers,
   settings.connections,
   settings['batch-bytes'],
@@ -70,15 +72,16 @@ describe('less memory', () => {
       profileOf(configOf({ memory }), { cores: 4, isFlash: false }).gaveUp
     assert.deepEqual(told(255).length > 0, true)
     assert.deepEqual(told(256), [])
-    assert.deepEqual(told(192), [
-      'requests at a time: 4 instead of 8',
+    assert.deepEqual(told(224), [
+      'requests at a time: 5 instead of 8',
       'parser threads: 1 instead of 2',
       'bytes in a commit: 2 MB instead of 4 MB',
       'postings in memory: 2 MB instead of 4 MB',
-      'page caches: 2 MB instead of 8 MB',
+      'page caches: 4 MB instead of 8 MB',
+      'keywords of English pages: counted, without a model of the language',
     ])
-    assert.ok(!told(192).some((line) => line.includes('exceeded')))
-    assert.ok(told(191).some((line) => line.includes('exceeded')))
+    assert.ok(!told(224).some((line) => line.includes('exceeded')))
+    assert.ok(told(223).some((line) => line.includes('exceeded')))
   })
 
   it('overrules a number of requests that it does not allow', () => {

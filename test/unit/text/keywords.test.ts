@@ -35,6 +35,13 @@ describe('keywords', () => {
     assert.equal(found.filter((word) => /^crawler/i.test(word)).length, 1)
   })
 
+  it('counts English words where the model is too large for the machine', async () => {
+    const counting = createKeywords(dictionary, analyzer, false)
+    const text = 'A quickly moving ferry and a ferry that waits quickly.'
+    assert.deepEqual(await counting.keywords(text, 'Ferry', 'en', 2), ['Ferry', 'quickly'])
+    assert.ok(!(await keywords(text, 'Ferry', 'en', 2)).includes('quickly'))
+  })
+
   it('gives telling words of Chinese as the page spells them', async () => {
     const text = '臺灣的茶園在山上。茶園裡的茶農每天採茶，茶農說今年的茶葉很好。我們在茶園喝茶。'
     const found = await keywords(text, '臺灣茶園', 'zh', 3)
