@@ -209,7 +209,7 @@ const robotsClosedMs = 10 * 60_000
 
 /**
  * robots.txt of an origin (scheme://host[:port]). Never throws. 2xx gives its text; other 4xx, and more than five redirects,
- * mean no restriction; 429, 5xx, no answer within 10 s, a broken redirect and a refusal by the guard close the site for now.
+ * mean no restriction; 429, 5xx, no answer within 10 s, a broken redirect and a redirect that the guard refuses close the site for now.
  */
 export async function fetchRobots(
   egress: Egress,
@@ -233,6 +233,9 @@ export async function fetchRobots(
       wantsBody: (code) => code >= 200 && code < 300,
       ...(limits.signal === undefined ? {} : { signal: limits.signal }),
     })
+    // The guard refuses the pages of such an origin too, and its reason tells more than "closed". Holds for no other request.
+    if (answer.kind === 'refused' && hops === 0)
+      return { status: 0, text: null, verdict: 'open', cacheMs: 0 }
     if (answer.kind !== 'answer') return closed(0, null)
     status = answer.status
     if (status < 300 || status >= 400) return robotsVerdict(answer, nowMs())

@@ -407,6 +407,11 @@ describe('fetchRobots', () => {
     })
   }
 
+  it('is open, for this once, where the guard refuses the origin: the guard tells why with the page', async () => {
+    const answer = await fetchRobots(egress, 'http://10.0.0.1')
+    assert.deepEqual([answer.verdict, answer.text, answer.cacheMs], ['open', null, 0])
+  })
+
   it('is closed where nobody answers in time', async () => {
     listener = () => undefined
     const answer = await fetchRobots(egress, web.origin, { totalTimeoutMs: 50 })
