@@ -282,14 +282,16 @@ describe('a restore', () => {
     problems: 0,
     files: [{ name: 'findling.db', bytes: 1, sha256: hash }],
   }
-  const forged: [string, object, string][] = [
+  const badManifest = /manifest of the backup is damaged/
+  const forged: [string, object, string, RegExp?][] = [
     ['of a later format', { ...manifest, format: 2 }, 'schema_too_new'],
     ['of a later schema', { ...manifest, schema: 99 }, 'schema_too_new'],
-    ['without a store', { ...manifest, files: [] }, 'bad_input'],
+    ['without a store', { ...manifest, files: [] }, 'bad_input', badManifest],
     [
       'that lists the store twice',
       { ...manifest, files: [...manifest.files, ...manifest.files] },
       'bad_input',
+      badManifest,
     ],
     [
       'that leads out of the directory',
@@ -298,6 +300,7 @@ describe('a restore', () => {
         files: [...manifest.files, { name: '../outside.txt', bytes: 1, sha256: hash }],
       },
       'bad_input',
+      badManifest,
     ],
     [
       'that would replace the lock',
@@ -306,6 +309,7 @@ describe('a restore', () => {
         files: [...manifest.files, { name: 'lock.sqlite', bytes: 1, sha256: hash }],
       },
       'bad_input',
+      badManifest,
     ],
     [
       'larger than the disk',
@@ -314,13 +318,25 @@ describe('a restore', () => {
     ],
     ['whose store is another', manifest, 'bad_input'],
   ]
-  for (const [what, head, code] of forged) {
+  for (const [what, head, code, message = /./] of forged) {
     it(`refuses an archive ${what}`, async () => {
       await forge(head, { 'findling.db': Buffer.from('x') })
-      await assert.rejects(bringBack(), { code })
+      await assert.rejects(bringBack(), { code, message })
       assert.ok(!readdirSync(root).includes('back'))
     })
   }
+
+  it('refuses a whole archive of a store that breaks an invariant', async () => {
+    store.db.exec(`DELETE FROM meta WHERE k='seed'`)
+    const saved = await save({ target: path('saved.tar') })
+    const tar = readFileSync(path('saved.tar'))
+    // The store begins behind the manifest's header and content and its own header.
+    const at =
+      512 + Math.ceil(Number.parseInt(tar.toString('latin1', 124, 135), 8) / 512) * 512 + 512
+    const bytes = tar.subarray(at, at + (saved.files[0]?.bytes ?? 0))
+    await forge({ ...saved, problems: 0 }, { 'findling.db': bytes })
+    await assert.rejects(bringBack(), { code: 'bad_input', message: /seed of the fingerprints/ })
+  })
 
   it('refuses an archive that holds more than it lists', async () => {
     await save({ target: path('saved.tar') })
