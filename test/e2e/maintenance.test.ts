@@ -138,6 +138,18 @@ describe('a backup', () => {
 })
 
 describe('commands about the machine', () => {
+  it('say what they give up where memory is scarce, and spare a card', async (t) => {
+    const directory = makeDirectory()
+    t.after(() => directory.remove())
+    const args = ['import', join(samples, 'corpus.jsonl'), '--data', directory.path]
+    const { code, stderr } = await run([...args, '--memory', '128', '--flash', 'on'])
+    assert.equal(code, 0, stderr)
+    assert.match(stderr, /to stay small: requests at a time: 2 instead of 8\n/)
+    assert.match(stderr, /128 MB is less than a server that crawls takes/)
+    assert.match(stderr, /spares the flash card/)
+    assert.ok(existsSync(join(directory.path, 'seen.bloom')), 'the filter is written at the end')
+  })
+
   it('print a unit and a completion script', async () => {
     const unit = await run(['service', 'install', '--print', '--memory', '512'])
     assert.equal(unit.code, 0, unit.stderr)
