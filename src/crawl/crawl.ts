@@ -288,7 +288,8 @@ export class Crawl {
     store.transaction(() => {
       this.#jobs.setState(job, 'running')
       const seeds = job.spec.seeds.map((url): FoundUrl => {
-        return { url, sourceId: store.sourceFor(scopeKey(scopeOf(job.spec, url))), depth: 0 }
+        const sourceId = store.sourceFor(scopeKey(scopeOf(job.spec, url)))
+        return { url, sourceId, depth: 0, isSeed: true }
       })
       this.#loadScopes()
       void frontier.add(seeds)

@@ -18,6 +18,10 @@ export type KnownRow = {
   outcome: string | null
 }
 
+/** Visited to the end, and nothing came of it. */
+export const wasFruitless = ({ state, outcome }: KnownRow): boolean =>
+  state === settledState && (outcome === 'refused' || outcome === 'gone' || outcome === 'failed')
+
 export type DueRow = {
   id: number
   hostId: number

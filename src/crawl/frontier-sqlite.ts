@@ -19,12 +19,13 @@ import {
   columnsOf,
   prepareFrontier,
   queuedState,
+  wasFruitless,
   waitingState,
   type FrontierStatements,
   type HostRow,
   type KnownRow,
 } from './frontier-rows.ts'
-import { kindOf, Tallies } from './frontier-tallies.ts'
+import { kindOf, Tallies, type Kind } from './frontier-tallies.ts'
 import { HostSchedule, type Candidate, type Host } from './host-schedule.ts'
 import { createRecentKeys, type RecentKeys } from './recent-keys.ts'
 import { LoadedHosts, type KnownHosts } from './loaded-hosts.ts'
@@ -195,7 +196,7 @@ export class SqliteFrontier implements Frontier {
     let added = 0
     for (const found of urls) {
       const key = `${found.sourceId} ${found.url}`
-      if (this.#recent.has(key)) continue
+      if (this.#recent.has(key) && found.isSeed !== true) continue
       if (this.#addOne(found, hosts)) added++
       // What a source at rest has found is judged anew with each link: the answer changes when the page is visited.
       if (isRemembered && this.#active.has(found.sourceId)) this.#recent.add(key)
@@ -229,9 +230,13 @@ export class SqliteFrontier implements Frontier {
   /** A URL that is there already: in the queue of a source at rest, or judged before this source was there. */
   #addKnown(found: FoundUrl, host: HostRow, known: KnownRow): boolean {
     const { sourceId, depth, priority = depth } = found
-    if (known.sourceId === sourceId) return false
     const isRetry = known.state === waitingState && known.outcome === 'failed'
     const kind = kindOf(known.state, isRetry)
+    if (found.isSeed === true && wasFruitless(known)) {
+      this.#requeue(found, host, known, kind)
+      return true
+    }
+    if (known.sourceId === sourceId) return false
     if (known.state === queuedState || known.state === asideState || isRetry) {
       if (this.#active.has(known.sourceId) || !this.#active.has(sourceId)) return false
       this.#sql.claim.run(sourceId, known.id)
@@ -240,10 +245,15 @@ export class SqliteFrontier implements Frontier {
       return known.state === queuedState
     }
     if (known.epoch >= sourceId || this.#isServed(known.sourceId, sourceId)) return false
+    this.#requeue(found, host, known, kind)
+    return true
+  }
+
+  #requeue(found: FoundUrl, host: HostRow, known: KnownRow, kind: Kind): void {
+    const { sourceId, depth, priority = depth } = found
     this.#sql.requeue.run(sourceId, sourceId, priority, depth, known.id)
     this.#tallies.move(known.sourceId, kind, sourceId, 'queued')
     this.#queued(known.id, host, sourceId, priority)
-    return true
   }
 
   /** What the new source would find behind this URL, the old one has found, or will. */

@@ -10,7 +10,7 @@ export type Tally = {
   settled: number
   aside: number
 }
-type Kind = keyof Tally
+export type Kind = keyof Tally
 
 export class Tallies {
   readonly #bySource = new Map<number, Tally>()

@@ -1,7 +1,14 @@
 /** The contract of the frontier: which URL may be fetched next. Knows politeness, retries and what was seen; never touches the network. */
 
 /** A canonical URL (see lib/url.ts) found on a page or given as a seed, judged in scope of source `sourceId`. */
-export type FoundUrl = { url: string; sourceId: number; depth: number; priority?: number }
+export type FoundUrl = {
+  url: string
+  sourceId: number
+  depth: number
+  priority?: number
+  /** Somebody asks for this very URL: that it was refused, gone or failed at the last visit is no reason not to try. */
+  isSeed?: true
+}
 
 /** The right to fetch one URL, this very object. Valid until settled or until the process ends: nothing is written when it is taken. */
 export type Lease = {
@@ -51,9 +58,10 @@ export type FrontierCounts = {
 export interface Frontier {
   readonly sharesStore: boolean
   /**
-   * Adds what was never seen in reach of its source. A URL known already is counted in `known`, but for two cases, which count
+   * Adds what was never seen in reach of its source. A URL known already is counted in `known`, but for three cases, which count
    * as added: it was visited before this source was there and its own source does not cover this one (it is visited once
-   * more), or it is queued for a source that is not active (an active one takes it over).
+   * more), it is queued for a source that is not active (an active one takes it over), or it is a seed that was refused, gone or
+   * failed at its last visit (it is visited once more, now).
    */
   add(urls: readonly FoundUrl[]): AddCounts | Promise<AddCounts>
   /** Restricts `take` to these sources; before the first call there are none. A source not named keeps its queue. */

@@ -61,7 +61,8 @@ export function createRobotsGate(
       text: answer.verdict === 'rules' ? answer.text : null,
       untilMs: nowMs + answer.cacheMs,
     }
-    save(origin, stored)
+    // A site that was down is asked again after a restart: what closed it was perhaps our own network.
+    save(origin, answer.verdict === 'closed' ? { ...stored, untilMs: nowMs } : stored)
     return remember(origin, stored)
   }
   const find = (origin: string): Known | null => {

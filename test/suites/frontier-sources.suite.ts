@@ -1,6 +1,7 @@
 /** The part of the frontier's contract that speaks of sources and of recovery after a crash. Run by frontier.suite.ts. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import type { Settlement } from '../../src/crawl/frontier.ts'
 import { add, settle, mustTake, drain, found, stored, type Start } from './frontier-bench.ts'
 
 export function sourceSuite(name: string, start: Start): void {
@@ -50,6 +51,26 @@ export function sourceSuite(name: string, start: Start): void {
       assert.equal(bench.frontier.counts([2]).settled, 1)
       assert.equal(bench.frontier.counts([1]).settled, 0)
     })
+    const endings: [Settlement, boolean][] = [
+      [{ kind: 'refused', status: 0, reason: 'guard-address' }, true],
+      [{ kind: 'gone', status: 404 }, true],
+      [{ kind: 'failed', status: 0, reason: 'connect', retryAtMs: null }, true],
+      [{ kind: 'redirect', status: 301, to: 'http://b.test/' }, false],
+      [stored, false],
+    ]
+    for (const [settlement, isAgain] of endings) {
+      it(`${isAgain ? 'visits' : 'does not visit'} a seed again that was ${settlement.kind}, and no mere link`, async () => {
+        const bench = await start([found('http://a.test/')])
+        const lease = mustTake(bench)
+        bench.frontier.release(lease, 0, 0)
+        await settle(bench, lease, settlement)
+        assert.equal((await add(bench, found('http://a.test/'))).added, 0)
+        const { added } = await add(bench, found('http://a.test/', { isSeed: true }))
+        assert.equal(added, isAgain ? 1 : 0)
+        assert.deepEqual(await drain(bench), isAgain ? ['http://a.test/'] : [])
+        assert.deepEqual(bench.frontier.counts([1]).settled, 1)
+      })
+    }
     it('settles what is out of a source that is no longer active', async () => {
       const bench = await start([found('http://a.test/1'), found('http://b.test/2', ofTwo)])
       const lease = mustTake(bench)

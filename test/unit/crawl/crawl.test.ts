@@ -179,6 +179,15 @@ describe('a crawl', () => {
     assert.equal(again.counts.fetched, 5)
   })
 
+  it('tries a seed again that brought nothing, when it is repeated', async () => {
+    const web: Web = { 'http://a.test/0': { status: 500 } }
+    const { crawl, urls } = openCrawl(web)
+    assert.deepEqual((await runToEnd(crawl, spec(['http://a.test/0']))).counts.stored, 0)
+    Object.assign(web, site(5))
+    await runToEnd(crawl, spec(['http://a.test/0']))
+    assert.equal(urls().length, 5)
+  })
+
   for (const maxPages of [1, 9, 10, 11]) {
     it(`stores exactly ${maxPages} pages where that is the limit, and goes on when it is raised`, async () => {
       const { crawl, urls } = openCrawl(site(25))

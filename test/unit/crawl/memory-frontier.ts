@@ -17,6 +17,8 @@ type Row = Omit<Lease, 'alone'> & {
   priority: number
   epoch: number
   nextAtMs: number
+  /** Its last visit was refused, gone or failed. */
+  isFruitless: boolean
 }
 /** All that survives a crash. */
 type Rows = { urls: Map<string, Row>; dueAtMs: Map<string, number> }
@@ -76,6 +78,7 @@ class MemoryFrontier implements Frontier {
       const row = this.#rows.urls.get(lease.url)
       if (row?.state === 'queued' && this.#out.get(lease.urlId)?.lease === lease)
         Object.assign(row, ended(lease, settlement), {
+          isFruitless: ['refused', 'gone', 'failed'].includes(settlement.kind),
           epoch: Math.max(row.epoch, ...this.#active),
         })
       const { added, known } = this.add(links)
@@ -120,14 +123,26 @@ class MemoryFrontier implements Frontier {
 
   close(): void {}
 
-  #addOne({ url, sourceId, depth, priority = depth }: FoundUrl): boolean {
+  #addOne({ url, sourceId, depth, priority = depth, isSeed }: FoundUrl): boolean {
     const row = this.#rows.urls.get(url)
     if (row === undefined) {
       const urlId = this.#rows.urls.size + 1
       const { origin } = splitUrl(url)
-      const start = { tries: 0, etag: null, modified: null, state: 'queued' as const, nextAtMs: 0 }
+      const start = {
+        tries: 0,
+        etag: null,
+        modified: null,
+        state: 'queued' as const,
+        nextAtMs: 0,
+        isFruitless: false,
+      }
       const found = { urlId, url, origin, sourceId, depth, priority, epoch: sourceId }
       this.#rows.urls.set(url, { ...found, ...start })
+      return true
+    }
+    const back = { state: 'queued', tries: 0, nextAtMs: 0, sourceId, epoch: sourceId } as const
+    if (isSeed === true && row.state === 'settled' && row.isFruitless) {
+      Object.assign(row, { ...back, depth, priority })
       return true
     }
     if (row.sourceId === sourceId) return false
@@ -137,7 +152,6 @@ class MemoryFrontier implements Frontier {
       return row.state === 'queued'
     }
     if (row.epoch >= sourceId || this.#isServed(row.sourceId, sourceId)) return false
-    const back = { state: 'queued', tries: 0, nextAtMs: 0, sourceId, epoch: sourceId }
     Object.assign(row, { ...back, depth, priority })
     return true
   }
