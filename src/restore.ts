@@ -260,8 +260,8 @@ function putInPlace(directory: string, { files }: Manifest, stamp: string): stri
     renameSync(from, to)
     undo.unshift(() => renameSync(to, from))
   }
+  if (moved.length > 0) mkdirSync(aside, { mode: 0o700 })
   try {
-    if (moved.length > 0) mkdirSync(aside, { mode: 0o700 })
     for (const name of moved.toSorted(storeLast)) move(join(directory, name), join(aside, name))
     for (const name of files.map((each) => each.name).toSorted(storeLast))
       move(join(work, name), join(directory, name))

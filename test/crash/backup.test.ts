@@ -104,6 +104,29 @@ describe(`a backup during a crawl that is killed (CRASH_SEED=${seed} CRASH_BACKU
       }
     },
   )
+
+  it(
+    'is brought back in the end where restores are killed, and nothing is lost',
+    { timeout: 120_000 },
+    async () => {
+      const target = join(folder, `restored-${rounds}`)
+      const args = ['restore', join(backups, 'last.tar.gz'), '--force', '--data', target]
+      for (let round = 0; round < 4; round++) {
+        const restore = start(args)
+        await new Promise((resolve) => setTimeout(resolve, 200 + random() * 500))
+        restore.child.kill('SIGKILL')
+        await restore.ended
+        const stores = readdirSync(target, { recursive: true, encoding: 'utf8' }).filter(
+          (name) => name.endsWith('findling.db') && !name.startsWith('.restoring'),
+        )
+        assert.ok(stores.length > 0, 'what was there before is there still')
+      }
+      const last = await run(args)
+      assert.equal(last.code, 0, last.stderr)
+      assert.ok(!readdirSync(target).includes('.restoring'))
+      assert.equal((await run(['check', '--data', target])).code, 0)
+    },
+  )
 })
 
 async function untilRequests(site: Site, count: number): Promise<void> {
