@@ -193,7 +193,8 @@ function installFor(arch: Architecture): void {
   const marker = join(folder, 'node_modules', '.package-lock.json')
   const lock = join(folder, 'package-lock.json')
   if (existsSync(marker) && statSync(marker).mtimeMs > statSync(lock).mtimeMs) return
-  const options = [`--cpu=${arch}`, '--os=linux', '--libc=glibc', '--ignore-scripts']
+  // --force: npm lets --cpu choose among optional packages only and refuses these, which are for another machine.
+  const options = [`--cpu=${arch}`, '--os=linux', '--libc=glibc', '--ignore-scripts', '--force']
   execFileSync('npm', ['ci', ...options, '--no-audit', '--no-fund'], {
     cwd: folder,
     stdio: ['ignore', 'ignore', 'inherit'],
