@@ -1,47 +1,114 @@
-/** How long a start takes, with and without data: to the first /livez, to /readyz, to the first answer. `bench -- startup [DOCUMENTS]`. */
-import { makeDirectory, run, serve } from '../test/e2e/program.ts'
+/**
+ * How long a start takes and what an idle server holds, with and without data: `bench -- startup [DOCUMENTS]`. With BIN set the executable
+ * is measured as well, in turns with the sources. CPU time tells more than time on a busy machine.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { makeDirectory, run } from '../test/e2e/program.ts'
 import { createRandom, sentences, titleOf } from '../test/site/words.ts'
-import { report, round } from './process-tree.ts'
+import { cpuMsOf, memoryOf, report, round } from './process-tree.ts'
 
 const documents = Number(process.argv[2] ?? 5_000)
 const rounds = 3
+/** Long enough for what a start leaves to do. */
+const idleMs = 4_000
+const root = resolve(import.meta.dirname, '..')
+
+type Measure = {
+  readyMs: number
+  answerMs: number
+  answerCpuMs: number
+  idleRssMb: number
+  idleAnonymousMb: number
+}
+type Variant = { name: string; command: readonly string[] }
+const sources = { name: 'sources', command: [process.execPath, join(root, 'src/main.ts')] }
+const binary = process.env['BIN']
+const variants: readonly Variant[] =
+  binary === undefined
+    ? [sources]
+    : [{ name: 'executable', command: [resolve(root, binary)] }, sources]
+
+async function measure({ command }: Variant, data: string): Promise<Measure> {
+  const [file = '', ...before] = command
+  const beganMs = performance.now()
+  const child = spawn(file, [...before, 'serve', '--data', data, '--listen', '127.0.0.1:0'], {
+    cwd: tmpdir(),
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const pid = child.pid ?? 0
+  const exited = once(child, 'exit')
+  let log = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (log += text))
+  const ended = exited.then(() => {
+    throw new Error(`it ended before it was ready: ${log}`)
+  })
+  // Once it is ready an end is what we ask for.
+  ended.catch(() => undefined)
+  while (!/ ready\n/.test(log)) await Promise.race([once(child.stderr, 'data'), ended])
+  const readyMs = performance.now() - beganMs
+  const url = /answers on (http:\/\/[^\s"]+?)\/?\s/.exec(log)?.[1] ?? ''
+  const answer = await fetch(`${url}/api/v1/search?q=harbour`)
+  await answer.json()
+  if (answer.status !== 200) throw new Error(`the first answer is ${answer.status}`)
+  const answerMs = performance.now() - beganMs
+  const answerCpuMs = cpuMsOf(pid)
+  await new Promise((done) => setTimeout(done, idleMs))
+  const memory = memoryOf(pid)
+  child.kill('SIGTERM')
+  await exited
+  return {
+    readyMs,
+    answerMs,
+    answerCpuMs,
+    idleRssMb: memory?.rssMb ?? 0,
+    idleAnonymousMb: memory?.anonymousMb ?? 0,
+  }
+}
+
+async function fill(directory: string, count: number): Promise<void> {
+  const random = createRandom(5)
+  const lines = Array.from({ length: count }, (_, at) =>
+    JSON.stringify({
+      url: `https://start.example/${at}`,
+      title: titleOf(random, 'en'),
+      text: sentences(random, 'en', 12).join(' '),
+    }),
+  )
+  const args = ['import', '-', '--no-dedupe', '--data', directory]
+  const imported = await run(args, { stdin: lines.join('\n'), timeoutMs: 1_200_000 })
+  if (imported.code !== 0) throw new Error(imported.stderr)
+}
 
 const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 
-async function measure(data: string): Promise<{ readyMs: number; answerMs: number }> {
-  const beganMs = performance.now()
-  const server = await serve(['--data', data])
-  const readyMs = performance.now() - beganMs
-  await server.api('/api/v1/search?q=harbour')
-  const answerMs = performance.now() - beganMs
-  await server.stop()
-  return { readyMs, answerMs }
+function rowOf(name: string, count: number, measured: readonly Measure[]) {
+  const middle = (key: keyof Measure): number => median(measured.map((each) => each[key]))
+  return {
+    variant: name,
+    documents: count,
+    readyMs: round(middle('readyMs'), 0),
+    answerMs: round(middle('answerMs'), 0),
+    answerCpuMs: round(middle('answerCpuMs'), 0),
+    idleRssMb: round(middle('idleRssMb')),
+    idleAnonymousMb: round(middle('idleAnonymousMb')),
+  }
 }
 
-const rows: Record<string, unknown>[] = []
+const rows: ReturnType<typeof rowOf>[] = []
 for (const count of [0, documents]) {
   const directory = makeDirectory()
-  if (count > 0) {
-    const random = createRandom(5)
-    const lines = Array.from({ length: count }, (_, at) =>
-      JSON.stringify({
-        url: `https://start.example/${at}`,
-        title: titleOf(random, 'en'),
-        text: sentences(random, 'en', 12).join(' '),
-      }),
-    )
-    const args = ['import', '-', '--no-dedupe', '--data', directory.path]
-    const imported = await run(args, { stdin: lines.join('\n'), timeoutMs: 600_000 })
-    if (imported.code !== 0) throw new Error(imported.stderr)
-  }
-  const measured = []
-  for (let turn = 0; turn < rounds; turn++) measured.push(await measure(directory.path))
-  rows.push({
-    documents: count,
-    readyMs: round(median(measured.map(({ readyMs }) => readyMs)), 0),
-    answerMs: round(median(measured.map(({ answerMs }) => answerMs)), 0),
-  })
+  await fill(directory.path, count)
+  const measured = variants.map(({ name }) => ({ name, all: [] as Measure[] }))
+  for (let turn = 0; turn < rounds; turn++)
+    for (const [i, variant] of variants.entries())
+      measured[i]?.all.push(await measure(variant, directory.path))
+  rows.push(...measured.map(({ name, all }) => rowOf(name, count, all)))
   directory.remove()
 }
-report(rows, { rows })
+const fileMb = binary === undefined ? null : round(statSync(resolve(root, binary)).size / 1e6)
+report(rows, { rows, fileMb })
