@@ -51,6 +51,8 @@ export type IndexQuery = {
   bigrams: readonly { term: string; weight: number }[]
   /** Terms that every hit must hold, whatever `match` says; they rank only where they are words or bigrams as well. */
   required: readonly string[]
+  /** Terms that only rank: a page that holds none of the words is no hit for having one. */
+  boosts: readonly { term: string; weight: number }[]
   /** Terms that no hit may hold. */
   without: readonly string[]
   match: 'auto' | 'all' | 'any'

@@ -104,6 +104,7 @@ export function createScorer(snapshot: Snapshot): Scorer {
         )
         for (const { term, weight } of query.bigrams)
           accumulate(term, weight * bigramWeight, deadlineMs, 0, true)
+        for (const { term, weight } of query.boosts) accumulate(term, weight, deadlineMs, 0, false)
         for (const term of query.without) exclude(board, read(term, deadlineMs))
         for (const term of query.required) markRequired(board, read(term, deadlineMs))
         return select(board, query, plan, limit, deadlineMs, accept)

@@ -70,6 +70,7 @@ function suggestQuery(
   return {
     words: [...query.values()],
     bigrams: bigrams.map((term) => ({ term, weight: 1 })),
+    boosts: [],
     required: [],
     without: [],
     match: 'all',

@@ -3,6 +3,7 @@ import { BIGRAM_PREFIX, eachPairWord, eachRun, eachSecondTerm, type RunKind } fr
 import { HAN_FIRST, HAN_LAST, type Dictionary } from './dictionary.ts'
 import { foldCase } from './normalize.ts'
 import { createPairCounter } from './pair-counter.ts'
+import { titleKeys } from './title-key.ts'
 import type { Term, TermMemory } from './term-memory.ts'
 
 /** A document keeps its first 20,000 distinct terms, title first. */
@@ -14,6 +15,8 @@ const TEXT_WEIGHT = 10
 const HEADING_WEIGHT = 5
 const URL_WEIGHT = 3
 const REST_WEIGHT = 2
+/** Of the whole title as one term. */
+const TITLE_KEY_WEIGHT = 10
 
 export type DocumentText = {
   title: string
@@ -64,6 +67,8 @@ export class DocumentCounter {
     this.#add(pathWords(url), URL_WEIGHT)
     this.#add(rest, REST_WEIGHT)
     this.#text = this.#run = ''
+    this.#weight = TITLE_KEY_WEIGHT
+    for (const key of titleKeys(title)) this.#countText(key)
     return this.#pack()
   }
 

@@ -53,6 +53,7 @@ export const indexQuery = (
 ): IndexQuery => ({
   words: words.map((term) => ({ term, weight: 1 })),
   bigrams: [],
+  boosts: [],
   required: [],
   without: [],
   match: 'any',
