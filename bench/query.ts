@@ -1,11 +1,21 @@
-/** How fast words are found: our index beside FTS5, over the same made-up documents, in one run. CPU time, because machines are shared. */
-import { mkdtempSync, rmSync } from 'node:fs'
+/**
+ * How fast words are found: our index beside FTS5, over the same made-up documents, in one run. `answers DATA QUERIES.tsv`: how long whole
+ * answers take over a directory that was crawled. CPU time, because machines are shared.
+ */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { searchRequest } from '../test/unit/search/collection.ts'
+import { textTables } from '../src/assets.ts'
+import { AppError } from '../src/lib/errors.ts'
 import { migrate, openDatabase, type Db } from '../src/lib/sqlite.ts'
 import { createIndexReader, createIndexWriter } from '../src/search/flex.ts'
 import type { IndexedDocument, IndexQuery } from '../src/search/index.ts'
+import { createSearcher } from '../src/search/search.ts'
+import { openReader } from '../src/store/reader.ts'
 import { migrations } from '../src/store/schema.ts'
+import { loadTextTables } from '../src/text/tables.ts'
+import { createAnalyzer } from '../src/text/tokenize.ts'
 
 const documentsDefault = 20_000
 const documentsAtOnce = 100
@@ -16,6 +26,7 @@ const vocabularySize = 60_000
 const repetitions = 60
 const hitsWanted = 10
 const forever = Number.POSITIVE_INFINITY
+const answerMs = 10_000
 
 /** Words by rank: rank r has a share of about 1 / r, as in natural text. */
 const wordOfRank = (rank: number): string => `w${rank.toString(36)}`
@@ -60,6 +71,7 @@ const p50 = (work: () => void): number => {
 const queryOf = (words: readonly string[]): IndexQuery => ({
   words: words.map((term) => ({ term, weight: 1 })),
   bigrams: [],
+  boosts: [],
   required: [],
   without: [],
   match: 'any',
@@ -92,9 +104,55 @@ function build(db: Db, documents: number): { oursMs: number; ftsMs: number } {
 const bytesOf = (db: Db, tables: string): number =>
   Number(db.prepare(`SELECT sum(pgsize) FROM dbstat WHERE name IN (${tables})`).value())
 
-/** @param parameters number of documents */
+type Spread = { p50: number; p95: number; max: number }
+const spreadOf = (times: readonly number[]): Spread => {
+  const sorted = times.toSorted((a, b) => a - b)
+  const at = (share: number): number =>
+    Math.round((sorted[Math.floor(share * (sorted.length - 1))] ?? 0) * 100) / 100
+  return { p50: at(0.5), p95: at(0.95), max: at(1) }
+}
+
+/** Every query once, after others have warmed the compiler up: popular pages recur as they do for users, no query does. */
+function measureAnswers(folder: string, file: string): void {
+  const [, ...lines] = readFileSync(file, 'utf8').trim().split('\n')
+  const queries = lines.map((line) => line.split('\t')[1] ?? '')
+  const reader = openReader(join(folder, 'findling.db'))
+  const searcher = createSearcher(reader, createAnalyzer(loadTextTables(textTables())))
+  const answer = (q: string): void =>
+    void searcher.answer(searchRequest(q), performance.now() + answerMs)
+  const firstMs = cpuMs(() => answer(queries[0] ?? ''))
+  // Interleaved, so that sites and languages take turns in both halves.
+  const warming = queries.filter((_, i) => i % 3 === 0)
+  const measured = queries.filter((_, i) => i % 3 !== 0)
+  for (const q of warming) answer(q)
+  const answers = spreadOf(measured.map((q) => cpuMs(() => answer(q))))
+  const typed = measured.map((q) => q.slice(0, Math.max(2, q.length >> 1)))
+  const suggest = (q: string): void => {
+    try {
+      searcher.suggest(q, hitsWanted)
+    } catch (error) {
+      // Its wall clock runs on while the machine works for others; its CPU time is counted all the same.
+      if (!(error instanceof AppError)) throw error
+    }
+  }
+  for (const q of typed) suggest(q)
+  const suggestions = spreadOf(typed.map((q) => cpuMs(() => suggest(q))))
+  reader.close()
+  console.table({ answers, suggestions })
+  console.log(
+    `RESULT ${JSON.stringify({ queries: measured.length, firstMs: Math.round(firstMs), answers, suggestions })}`,
+  )
+}
+
+/** @param parameters number of documents; or `answers`, a data directory, and queries in the second column of a file with a header */
 export function run(parameters: readonly string[]): void {
-  const documents = Number(parameters[0] ?? documentsDefault)
+  const [mode, folder, file] = parameters
+  if (mode === 'answers' && folder !== undefined && file !== undefined)
+    return measureAnswers(folder, file)
+  makeAndAsk(Number(mode ?? documentsDefault))
+}
+
+function makeAndAsk(documents: number): void {
   const folder = mkdtempSync(join(tmpdir(), 'findling-bench-'))
   try {
     const db = openDatabase(join(folder, 'index.db'))
@@ -111,7 +169,7 @@ export function run(parameters: readonly string[]): void {
       ] as const
     ).map(([name, words]) => ({
       name,
-      share: Math.round((100 * reader.frequency(words[0] as string)) / documents),
+      share: Math.round((100 * reader.frequency(words[0])) / documents),
       oursMs: p50(() => void reader.search(queryOf(words), hitsWanted, forever)),
       ftsMs: p50(() => void ask.all(words.join(' OR '), hitsWanted)),
     }))

@@ -39,7 +39,13 @@ export type Hit = {
   /** Query words this page lacks. */
   missing: readonly string[]
   fields: Record<string, unknown>
-  duplicates: { count: number; group: string | null; ids: readonly string[] }
+  /** Other pages of the group: how many, the ids of some, and what the first few are called. */
+  duplicates: {
+    count: number
+    group: string | null
+    ids: readonly string[]
+    items: readonly { id: string; url: string; title: string }[]
+  }
 }
 
 export type SearchAnswer = {

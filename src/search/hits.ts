@@ -1,7 +1,7 @@
 /** From a document number to what is shown of it: record, marks, snippet, copies. */
 import { displayUrl, hostOf } from '../lib/url.ts'
 import type { Reader } from '../store/reader.ts'
-import { highlightRanges, snippet } from '../text/highlight.ts'
+import { HIGHLIGHT_UNITS_MAX, highlightRanges, snippet } from '../text/highlight.ts'
 import type { Analyzer } from '../text/tokenize.ts'
 import type { Hit, SearchRequest } from './answer.ts'
 import type { IndexHit } from './index.ts'
@@ -9,21 +9,21 @@ import type { Plan } from './plan.ts'
 
 /** Copies named in a hit; the count goes on. */
 const copiesNamedMax = 10
+/** Copies with address and title. */
+const copiesShownMax = 3
 const copiesCountedMax = 1_000
 
 export type HitMaker = (hit: IndexHit, plan: Plan, request: SearchRequest) => Hit | null
 
 /** null: the document went away, which only a stale entry of memory can cause. */
 export function createHitMaker(store: Reader, analyzer: Analyzer): HitMaker {
-  const urlIdOf = store.db.prepare<{ urlId: number }>(
-    'SELECT url_id AS urlId FROM doc WHERE docno=?',
-  )
   return ({ docno, score, missing }, plan, request) => {
-    const record = store.documentByDocno(docno)
+    // One more, so that the snippet sees that the text goes on.
+    const record = store.shownByDocno(docno, HIGHLIGHT_UNITS_MAX + 1)
     if (record === null) return null
-    const copies = store
-      .groupOf(Number(urlIdOf.value(docno)), copiesCountedMax)
-      .filter(({ id }) => id !== record.id)
+    const hasCopies = record.group !== null
+    const members = hasCopies ? store.groupOf(record.urlId, copiesCountedMax) : []
+    const copies = members.filter(({ id }) => id !== record.id)
     return {
       id: record.id,
       url: record.url,
@@ -45,6 +45,7 @@ export function createHitMaker(store: Reader, analyzer: Analyzer): HitMaker {
         count: copies.length,
         group: record.group,
         ids: copies.slice(0, copiesNamedMax).map(({ id }) => id),
+        items: copies.slice(0, copiesShownMax).map(({ id, url, title }) => ({ id, url, title })),
       },
     }
   }

@@ -1,15 +1,13 @@
 /** The second look: the best 30 pages are read again for exact forms, nearness and words that tell. Adds to scores, so page 31 stays below. */
 import type { Reader } from '../store/reader.ts'
-import { foldText } from '../text/normalize.ts'
-import { isStopWord } from '../text/stopwords.ts'
 import type { Analyzer } from '../text/tokenize.ts'
 import type { IndexHit, IndexReader } from './index.ts'
+import { createOpenings, type Opening, type Openings } from './openings.ts'
 import type { Plan } from './plan.ts'
 import { inverseFrequency, isHanTerm, saturated } from './score.ts'
 
 /** Constants of the ranking, each on a plateau of the development sets. */
 const poolSize = 30
-const charsRead = 2_000
 const titleWeight = 5
 const exactWeight = 0.1
 const nearWeight = 0.2
@@ -19,22 +17,15 @@ const feedbackPages = 5
 const feedbackTerms = 20
 const trustPower = 3
 const feedbackShareMax = 0.1
+/** A term of one page tells nothing of others. */
+const holdersMin = 2
 /** Title and text must not look near each other. */
 const titleGap = nearWindow + 2
 /** Frequencies remembered: they change slowly, and the same words come again. */
 const frequenciesKept = 20_000
 
 /** A page of the pool after reading. */
-type Page = {
-  hit: IndexHit
-  score: number
-  norm: number
-  /** Terms of title and text in order, without stop words. */
-  sequence: (string | null)[]
-  frequencies: Map<string, number>
-  /** Frequencies of query words as they are written, unstemmed. */
-  exact: Map<string, number>
-}
+type Page = { hit: IndexHit; score: number; norm: number; opening: Opening }
 
 export type Reranker = (
   hits: readonly IndexHit[],
@@ -42,44 +33,35 @@ export type Reranker = (
   deadlineMs: number,
 ) => readonly IndexHit[]
 
-/** Gives the hits back as they came when half of the time is gone before all of the pool is read. */
-export function createReranker(store: Reader, analyzer: Analyzer, index: IndexReader): Reranker {
-  const frequencies = createFrequencies(index)
+type Index = Pick<IndexReader, 'documents' | 'frequency' | 'lengthNorm'>
 
-  const read = (hit: IndexHit, forms: ReadonlySet<string>): Page | null => {
-    const stored = store.textByDocno(hit.docno)
-    if (stored === null) return null
-    const page: Page = {
-      hit,
-      score: hit.score,
-      norm: index.lengthNorm(hit.docno),
-      sequence: [],
-      frequencies: new Map(),
-      exact: new Map(),
-    }
-    addText(page, analyzer, stored.title, titleWeight, forms)
-    for (let i = 0; i < titleGap; i += 1) page.sequence.push(null)
-    addText(page, analyzer, stored.text.slice(0, charsRead), 1, forms)
-    return page
-  }
+/** Gives the hits back as they came when half of the time is gone before all of the pool is read. */
+export function createReranker(
+  store: Pick<Reader, 'openingByDocno'>,
+  analyzer: Pick<Analyzer, 'eachTerm'>,
+  index: Index,
+): Reranker {
+  const frequencies = createFrequencies(index)
+  const openings = createOpenings(store, analyzer, titleGap)
 
   return (hits, plan, deadlineMs) => {
     if (hits.length < 2 || plan.sequence.length === 0) return hits
     const startMs = performance.now()
     const halfMs = startMs + (deadlineMs - startMs) / 2
     const idf = (term: string): number => inverseFrequency(index.documents(), frequencies(term))
-    const forms = new Set(plan.sequence.map(({ form }) => form))
+    openings.begin()
     const pool: Page[] = []
     for (const hit of hits.slice(0, poolSize)) {
       if (performance.now() > halfMs) return hits
-      const page = read(hit, forms)
-      if (page === null) return hits
-      pool.push(page)
+      const opening = openings.read(hit.docno)
+      if (opening === null) return hits
+      pool.push({ hit, score: hit.score, norm: index.lengthNorm(hit.docno), opening })
     }
-    for (const page of pool) page.score += exactScore(page, plan, idf) + nearScore(page, plan, idf)
+    const question = createQuestion(plan, openings, idf)
+    for (const page of pool) page.score += question(page)
     pool.sort(byScore)
     if (performance.now() > halfMs) return hits
-    learn(pool, plan, idf, frequencies, index.documents())
+    learn(pool, plan, openings, frequencies, index.documents())
     pool.sort(byScore)
     return [...pool.map(({ hit, score }) => ({ ...hit, score })), ...hits.slice(pool.length)]
   }
@@ -87,7 +69,7 @@ export function createReranker(store: Reader, analyzer: Analyzer, index: IndexRe
 
 const byScore = (a: Page, b: Page): number => b.score - a.score || a.hit.docno - b.hit.docno
 
-function createFrequencies(index: IndexReader): (term: string) => number {
+function createFrequencies(index: Index): (term: string) => number {
   const known = new Map<string, number>()
   let documents = 0
   return (term) => {
@@ -105,54 +87,71 @@ function createFrequencies(index: IndexReader): (term: string) => number {
   }
 }
 
-function addText(
-  page: Page,
-  analyzer: Analyzer,
-  text: string,
-  weight: number,
-  forms: ReadonlySet<string>,
-): void {
-  for (const { term, start, end } of analyzer.tokens(text)) {
-    const surface = text.slice(start, end)
-    if (isStopWord(surface.toLowerCase())) continue
-    page.sequence.push(term)
-    page.frequencies.set(term, (page.frequencies.get(term) ?? 0) + weight)
-    const form = foldText(surface)
-    if (forms.has(form)) page.exact.set(form, (page.exact.get(form) ?? 0) + weight)
+/** What a page gets for words that stand there as they were typed, and for neighbours of the query that are near each other. */
+function createQuestion(
+  { sequence }: Plan,
+  openings: Openings,
+  idf: (term: string) => number,
+): (page: Page) => number {
+  const forms = createSlots(sequence.map(({ form }) => openings.formNumber(form)))
+  const terms = createSlots(sequence.map(({ term }) => openings.termNumber(term)))
+  const pairs = pairsOf(sequence).map(([a, b]) => ({
+    a: terms.slotOf(openings.termNumber(a)),
+    b: terms.slotOf(openings.termNumber(b)),
+    weight: nearWeight * Math.min(idf(a), idf(b)),
+  }))
+  // Latin only: Han has no other forms.
+  const typed = sequence
+    .filter(({ term }) => !isHanTerm(term))
+    .map(({ term, form }) => ({
+      slot: forms.slotOf(openings.formNumber(form)),
+      weight: exactWeight * idf(term),
+    }))
+  const termOfForm = openings.termOfForm()
+
+  return ({ opening, norm }) => {
+    const counts = new Float64Array(forms.size)
+    const places = Array.from({ length: terms.size }, (): number[] => [])
+    for (let i = 0; i < opening.forms.length; i += 1) {
+      const form = opening.forms[i] as number
+      const formSlot = forms.slotOf(form)
+      if (formSlot >= 0) counts[formSlot] = (counts[formSlot] as number) + weightAt(opening, i)
+      places[terms.slotOf(termOfForm[form] as number)]?.push(i)
+    }
+    let score = 0
+    for (const { slot, weight } of typed) {
+      const count = counts[slot] ?? 0
+      if (count > 0) score += weight * saturated(count, norm, false)
+    }
+    for (const { a, b, weight } of pairs) {
+      const near = nearness(places[a] ?? [], places[b] ?? [])
+      if (near > 0) score += weight * saturated(near, norm, false)
+    }
+    return score
   }
 }
 
-/** Words that stand there as they were typed: Latin only, Han has no other forms. */
-function exactScore(page: Page, plan: Plan, idf: (term: string) => number): number {
-  let score = 0
-  for (const { term, form } of plan.sequence) {
-    const frequency = page.exact.get(form) ?? 0
-    if (frequency === 0 || isHanTerm(term)) continue
-    score += exactWeight * idf(term) * saturated(frequency, page.norm, false)
-  }
-  return score
+const weightAt = ({ titleForms }: Opening, i: number): number => (i < titleForms ? titleWeight : 1)
+
+/** A few numbers out of many, each with a place of its own; 0 has none. */
+function createSlots(numbers: readonly number[]) {
+  const slots = new Map<number, number>()
+  for (const number of numbers) if (number > 0 && !slots.has(number)) slots.set(number, slots.size)
+  return { size: slots.size, slotOf: (number: number): number => slots.get(number) ?? -1 }
 }
 
-/** Neighbours in the query that are near each other on the page: 1 / distance squared, summed over the places. */
-function nearScore(page: Page, plan: Plan, idf: (term: string) => number): number {
+/** Distinct neighbours in the query. */
+function pairsOf(sequence: Plan['sequence']): (readonly [string, string])[] {
   const pairs = new Map<string, readonly [string, string]>()
-  for (let i = 1; i < plan.sequence.length; i += 1) {
-    const a = plan.sequence[i - 1]?.term as string
-    const b = plan.sequence[i]?.term as string
+  for (let i = 1; i < sequence.length; i += 1) {
+    const a = sequence[i - 1]?.term as string
+    const b = sequence[i]?.term as string
     if (a !== b) pairs.set(`${a} ${b}`, [a, b])
   }
-  if (pairs.size === 0) return 0
-  const places = new Map(plan.sequence.map(({ term }) => [term, [] as number[]]))
-  for (let i = 0; i < page.sequence.length; i += 1) places.get(page.sequence[i] ?? '')?.push(i)
-  let score = 0
-  for (const [a, b] of pairs.values()) {
-    const near = nearness(places.get(a) ?? [], places.get(b) ?? [])
-    if (near > 0) score += nearWeight * Math.min(idf(a), idf(b)) * saturated(near, page.norm, false)
-  }
-  return score
+  return [...pairs.values()]
 }
 
-/** Both lists ascend, so no more than the window is looked at. */
+/** 1 / distance squared, summed over the places. Both lists ascend, so no more than the window is looked at. */
 function nearness(as: readonly number[], bs: readonly number[]): number {
   let near = 0
   let from = 0
@@ -168,39 +167,75 @@ function nearness(as: readonly number[], bs: readonly number[]): number {
 function learn(
   pool: readonly Page[],
   plan: Plan,
-  idf: (term: string) => number,
+  openings: Openings,
   frequency: (term: string) => number,
   documents: number,
 ): void {
-  const source = pool.slice(0, feedbackPages)
+  const values = valuesOf(pool.slice(0, feedbackPages), openings)
+  const telling = mostTelling(values, openings, frequency, documents)
+  const largest = Math.max(0, ...plan.index.words.map(({ weight }) => weight))
+  const slots = createSlots(telling.map(({ number }) => number))
+  const weighed = telling.map(({ number, value }) => ({
+    weight: feedbackWeight * largest * value,
+    isHan: isHanTerm(openings.term(number)),
+  }))
+  const termOfForm = openings.termOfForm()
+  for (const page of pool) {
+    const counts = new Float64Array(slots.size)
+    const { forms } = page.opening
+    for (let i = 0; i < forms.length; i += 1) {
+      const slot = slots.slotOf(termOfForm[forms[i] as number] as number)
+      if (slot >= 0) counts[slot] = (counts[slot] as number) + weightAt(page.opening, i)
+    }
+    weighed.forEach(({ weight, isHan }, slot) => {
+      const count = counts[slot] as number
+      if (count > 0) page.score += weight * saturated(count, page.norm, isHan)
+    })
+  }
+}
+
+/** How much each term stands for the best pages: saturated counts, weighed by how much a page is trusted. */
+function valuesOf(source: readonly Page[], openings: Openings): Map<number, number> {
+  const values = new Map<number, number>()
   const best = source[0]?.score ?? 0
-  if (best <= 0) return
+  if (best <= 0) return values
   const trust = source.map(({ score }) => (score / best) ** trustPower)
   const trustSum = trust.reduce((sum, one) => sum + one, 0)
-  const values = new Map<string, number>()
-  source.forEach((page, i) => {
-    for (const [term, count] of page.frequencies)
-      values.set(
-        term,
-        (values.get(term) ?? 0) +
-          ((trust[i] as number) / trustSum) * saturated(count, page.norm, false),
-      )
+  const termOfForm = openings.termOfForm()
+  source.forEach(({ opening, norm }, page) => {
+    const counts = new Map<number, number>()
+    for (let i = 0; i < opening.forms.length; i += 1) {
+      const term = termOfForm[opening.forms[i] as number] as number
+      if (term > 0) counts.set(term, (counts.get(term) ?? 0) + weightAt(opening, i))
+    }
+    const share = (trust[page] as number) / trustSum
+    for (const [term, count] of counts)
+      values.set(term, (values.get(term) ?? 0) + share * saturated(count, norm, false))
   })
-  const telling: { term: string; value: number }[] = []
-  for (const [term, value] of values) {
+  return values
+}
+
+type Telling = { number: number; term: string; value: number }
+
+/** The largest value x inverse frequency. Asks for as few frequencies as will do: each unknown one is a list of postings to read. */
+function mostTelling(
+  values: ReadonlyMap<number, number>,
+  openings: Openings,
+  frequency: (term: string) => number,
+  documents: number,
+): Telling[] {
+  const idfMax = inverseFrequency(documents, holdersMin)
+  const telling: Telling[] = []
+  for (const [number, value] of [...values].sort((a, b) => b[1] - a[1])) {
+    // Not even the rarest term could come in any more.
+    if (value * idfMax < (telling[feedbackTerms - 1]?.value ?? 0)) break
+    const term = openings.term(number)
     if (term.length < 2) continue
     const holders = frequency(term)
-    if (holders < 2 || holders > feedbackShareMax * documents) continue
-    telling.push({ term, value: value * idf(term) })
+    if (holders < holdersMin || holders > feedbackShareMax * documents) continue
+    telling.push({ number, term, value: value * inverseFrequency(documents, holders) })
+    telling.sort((a, b) => b.value - a.value || (a.term < b.term ? -1 : 1))
+    if (telling.length > feedbackTerms) telling.pop()
   }
-  telling.sort((a, b) => b.value - a.value || (a.term < b.term ? -1 : 1))
-  const largest = Math.max(0, ...plan.index.words.map(({ weight }) => weight))
-  for (const { term, value } of telling.slice(0, feedbackTerms)) {
-    for (const page of pool) {
-      const count = page.frequencies.get(term)
-      if (count !== undefined)
-        page.score +=
-          feedbackWeight * largest * value * saturated(count, page.norm, isHanTerm(term))
-    }
-  }
+  return telling
 }

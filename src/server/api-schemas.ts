@@ -102,7 +102,12 @@ const hit = record({
   score: { type: 'number' },
   missing: { ...strings, description: 'Words of the query that this page lacks' },
   fields: open,
-  duplicates: record({ count, group: { type: ['string', 'null'] }, ids: strings }),
+  duplicates: record({
+    count,
+    group: { type: ['string', 'null'] },
+    ids: strings,
+    items: { type: 'array', items: record({ id: string, url: string, title: string }) },
+  }),
 })
 
 const searchAnswer = record({

@@ -1,6 +1,5 @@
 /** The pages everyone may see: start, results, stored text. Complete without scripts; the administrator's pages are in admin-pages.ts. */
-import { AppError } from '../lib/errors.ts'
-import type { SearchAnswer, SearchRequest } from '../search/answer.ts'
+import type { SearchRequest } from '../search/answer.ts'
 import type { DocumentRecord, StoreStats } from '../store/records.ts'
 import { crawlForm } from './admin-views.ts'
 import { searchParameters } from './api-schemas.ts'
@@ -17,9 +16,6 @@ import type { PublicFiles } from './public-files.ts'
 import { readSearch } from './requests.ts'
 import { documentOf, refuseWhileStarting } from './routes.ts'
 import { resultPage } from './search-view.ts'
-
-const copiesOfHitMax = 3
-const copiesOfPageMax = 12
 
 export type PageOptions = { search: SearchPort; publicFiles: PublicFiles }
 
@@ -59,27 +55,6 @@ function requestOf(call: Call): SearchRequest {
   )
   const question = objectOfQuery(searchParameters, new Map(known))
   return readSearch({ q: '', ...question, snippet: question['snippet'] ?? 240 })
-}
-
-/** A few titles of copies, one after the other: a page must not fill the queue of the searches. */
-async function lookUpCopies(
-  search: SearchPort,
-  answer: SearchAnswer,
-): Promise<Map<string, DocumentRecord>> {
-  const found = new Map<string, DocumentRecord>()
-  const ids = answer.hits.flatMap((hit) => hit.duplicates.ids.slice(0, copiesOfHitMax))
-  for (const id of ids.slice(0, copiesOfPageMax)) {
-    try {
-      // oxlint-disable-next-line no-await-in-loop
-      const document = await search.document(id)
-      if (document) found.set(id, document)
-    } catch (error) {
-      // Busy: the results are worth more than the names of their copies.
-      if (error instanceof AppError && error.status === 503) return found
-      throw error
-    }
-  }
-  return found
 }
 
 function storedPage(look: Look, document: DocumentRecord): Html {
@@ -138,8 +113,7 @@ export function pageRoutes({ search, publicFiles }: PageOptions, guard: Guard): 
         }
         refuseWhileStarting(search)
         const answer = await search.search(request)
-        const copies = await lookUpCopies(search, answer)
-        return page(resultPage(look(call), { request, answer, copies }), 200, languageHeaders(call))
+        return page(resultPage(look(call), { request, answer }), 200, languageHeaders(call))
       },
     },
     {

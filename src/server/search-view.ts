@@ -1,6 +1,5 @@
 /** The page of results: pure, from an answer to HTML. What is asked and how is pages.ts's part. */
 import type { Hit, SearchAnswer, SearchRequest } from '../search/answer.ts'
-import type { DocumentRecord } from '../store/records.ts'
 import { html, marked, webHref } from './html.ts'
 import type { Html, HtmlValue } from './html.ts'
 import { frame } from './layout.ts'
@@ -13,8 +12,6 @@ const languageTag = /^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/
 export type ResultPage = {
   request: SearchRequest
   answer: SearchAnswer
-  /** Copies of hits that were looked up, by id; the others are shown by number. */
-  copies: ReadonlyMap<string, DocumentRecord>
 }
 
 /** The search as the address names it; without what is the default anyway. */
@@ -119,18 +116,14 @@ const linked = (url: string, label: HtmlValue): Html => {
     : html`<a href="${href}" rel="noopener noreferrer nofollow">${label}</a>`
 }
 
-function copiesOf(look: Look, hit: Hit, { request, copies }: ResultPage): HtmlValue {
-  const { count, ids } = hit.duplicates
+function copiesOf(look: Look, hit: Hit, { request }: ResultPage): HtmlValue {
+  const { count, items: named } = hit.duplicates
   if (count === 0) return null
   const { messages } = look
-  const items = ids.flatMap((id) => {
-    const document = copies.get(id)
-    if (!document) return []
-    return html`<li>
-      ${linked(document.url, document.title || document.url)}
-      <span class="quiet">${document.url}</span>
-    </li>`
-  })
+  const items = named.map(
+    ({ url, title }) =>
+      html`<li>${linked(url, title || url)} <span class="quiet">${url}</span></li>`,
+  )
   return html`<details class="copies">
     <summary>${messages.copies(look.number(count))}</summary>
     ${

@@ -1,6 +1,6 @@
 /** Documents as they are read: records for the API and the export, texts for the index. Every call is one short statement; writes nothing. */
 import { createHash } from 'node:crypto'
-import { inflateRawSync } from 'node:zlib'
+import { constants, inflateRawSync } from 'node:zlib'
 import type { Db } from '../lib/sqlite.ts'
 import type { DocumentRecord } from './records.ts'
 
@@ -24,6 +24,11 @@ export type StoredText = {
   rest: string
 }
 
+/** A document as a hit shows it; its text may be cut. */
+export type ShownDocument = DocumentRecord & { urlId: number }
+
+export type GroupMember = { id: string; url: string; title: string; isExact: boolean }
+
 export type ExportPage = {
   records: DocumentRecord[]
   /** Where the next page goes on; null after the last. */
@@ -40,13 +45,23 @@ export type DocumentReads = {
   /** Keyset pages in docno order of all that has postings: exact copies have none of their own. */
   documentsAfter(docno: number, limit: number): StoredText[]
   textByDocno(docno: number): StoredText | null
+  /** The beginning of a text, at most `unitsMax` UTF-16 units: of a large one only that is inflated. */
+  openingByDocno(docno: number, unitsMax: number): { title: string; text: string } | null
+  /** The record with no more than `unitsMax` of its text. */
+  shownByDocno(docno: number, unitsMax: number): ShownDocument | null
   /** The pages of one group, oldest document first; [] for a page without copies. At most `limit`. */
-  groupOf(urlId: number, limit: number): { id: string; url: string; isExact: boolean }[]
+  groupOf(urlId: number, limit: number): GroupMember[]
 }
 
 const keyBytes = 9
 /** A stored text is never larger: what cannot be is an error, not an exhausted memory. */
 const textBytesMax = 64 * 1_024 * 1_024
+/** UTF-8 of one UTF-16 unit. */
+const unitBytesMax = 3
+/** Bytes of a character that is cut short, and the units they become. */
+const tornBytesMax = 4
+/** Deflated bytes that nearly always hold so many units; Chinese takes 1.3 each. */
+const deflatedBytesOf = (units: number): number => Math.ceil(units * 1.5) + 256
 
 /** The API id of a canonical URL: base64url of 9 bytes of its SHA-256. It survives changes of the page. */
 export const documentKey = (url: string): string => keyOf(url).toString('base64url')
@@ -59,6 +74,25 @@ export const inflate = (bytes: Uint8Array | null): string =>
   bytes === null || bytes.byteLength === 0
     ? ''
     : inflateRawSync(bytes, { maxOutputLength: textBytesMax }).toString('utf8')
+
+/**
+ * The first units of a deflated text, from its first bytes alone where they are enough; null where they are not.
+ * @param bytes the first ones of `bytesAll`
+ */
+function inflateOpening(bytes: Uint8Array, bytesAll: number, unitsMax: number): string | null {
+  if (bytes.byteLength === 0) return ''
+  const isWhole = bytes.byteLength === bytesAll
+  const inflated = inflateRawSync(bytes, {
+    maxOutputLength: textBytesMax,
+    finishFlush: isWhole ? constants.Z_FINISH : constants.Z_SYNC_FLUSH,
+  })
+  // The last character may be torn: it comes after the units that are wanted.
+  const bytesWanted = unitsMax * unitBytesMax + tornBytesMax
+  const text = inflated.toString('utf8', 0, Math.min(inflated.length, bytesWanted))
+  const isEnough =
+    isWhole || inflated.length >= bytesWanted || text.length >= unitsMax + tornBytesMax
+  return isEnough ? text.slice(0, unitsMax) : null
+}
 
 type RecordRow = {
   urlId: number
@@ -76,6 +110,7 @@ type RecordRow = {
   original: Uint8Array | null
   grp: number | null
 }
+type ShownRow = RecordRow & { bodyBytes: number }
 type TextRow = {
   docno: number
   url: string
@@ -85,12 +120,14 @@ type TextRow = {
   extra: string
 }
 
-const recordQuery = `
-  SELECT d.url_id AS urlId, d.key, h.origin || u.path AS url, d.title, d.lang, d.type, d.size, d.published_at AS publishedAtMs,
-    d.fetched_at AS fetchedAtMs, d.changed_at AS changedAtMs, t.body, t.extra, o.key AS original,
-    CASE WHEN EXISTS (SELECT 1 FROM fingerprint m WHERE m.grp = f.grp AND m.url_id <> f.url_id) THEN f.grp END AS grp
+const recordColumns = `
+  d.url_id AS urlId, d.key, h.origin || u.path AS url, d.title, d.lang, d.type, d.size, d.published_at AS publishedAtMs,
+  d.fetched_at AS fetchedAtMs, d.changed_at AS changedAtMs, t.extra, o.key AS original,
+  CASE WHEN EXISTS (SELECT 1 FROM fingerprint m WHERE m.grp = f.grp AND m.url_id <> f.url_id) THEN f.grp END AS grp`
+const recordTables = `
   FROM doc d JOIN url u ON u.id = d.url_id JOIN host h ON h.id = u.host JOIN doc_text t ON t.docno = d.docno
     LEFT JOIN doc o ON o.url_id = d.copy_of LEFT JOIN fingerprint f ON f.url_id = d.url_id`
+const recordQuery = `SELECT ${recordColumns}, t.body ${recordTables}`
 const textQuery = `
   SELECT d.docno, h.origin || u.path AS url, d.title, t.body, t.rest, t.extra
   FROM doc d JOIN url u ON u.id = d.url_id JOIN host h ON h.id = u.host JOIN doc_text t ON t.docno = d.docno`
@@ -106,8 +143,24 @@ export function createDocumentReads(db: Db): DocumentReads {
   const pageOfTexts = db.prepare<TextRow>(
     `${textQuery} WHERE d.docno > ? AND d.copy_of IS NULL ORDER BY d.docno LIMIT ?`,
   )
-  const members = db.prepare<{ key: Uint8Array; url: string; copyOf: number | null }>(
-    `SELECT d.key, h.origin || u.path AS url, d.copy_of AS copyOf
+  const openingOf = db.prepare<{ title: string; body: Uint8Array; bodyBytes: number }>(
+    `SELECT d.title, substr(t.body, 1, ?) AS body, length(t.body) AS bodyBytes
+     FROM doc d JOIN doc_text t ON t.docno = d.docno WHERE d.docno=?`,
+  )
+  const shownOf = db.prepare<ShownRow>(
+    `SELECT ${recordColumns}, substr(t.body, 1, ?) AS body, length(t.body) AS bodyBytes ${recordTables} WHERE d.docno=?`,
+  )
+  const bodyOf = db.prepare<{ body: Uint8Array }>('SELECT body FROM doc_text WHERE docno=?')
+  const openText = (docno: number, body: Uint8Array, bodyBytes: number, unitsMax: number): string =>
+    inflateOpening(body, bodyBytes, unitsMax) ??
+    inflate(bodyOf.value(docno) ?? null).slice(0, unitsMax)
+  const members = db.prepare<{
+    key: Uint8Array
+    url: string
+    title: string
+    copyOf: number | null
+  }>(
+    `SELECT d.key, h.origin || u.path AS url, d.title, d.copy_of AS copyOf
      FROM fingerprint f JOIN doc d ON d.url_id = f.url_id JOIN url u ON u.id = d.url_id JOIN host h ON h.id = u.host
      WHERE f.grp = (SELECT grp FROM fingerprint WHERE url_id=?) ORDER BY d.docno LIMIT ?`,
   )
@@ -119,17 +172,33 @@ export function createDocumentReads(db: Db): DocumentReads {
       const rows = pageOfRecords.all(cursor, limit)
       const last = rows.at(-1)
       const isEnd = last === undefined || rows.length < limit
-      return { records: rows.map(toRecord), cursor: isEnd ? null : last.urlId }
+      return { records: rows.map((row) => toRecord(row)), cursor: isEnd ? null : last.urlId }
     },
     documentsAfter: (docno, limit) => pageOfTexts.all(docno, limit).map(toText),
     textByDocno(docno) {
       const row = textOf.get(docno)
       return row === undefined ? null : toText(row)
     },
+    openingByDocno(docno, unitsMax) {
+      const row = openingOf.get(deflatedBytesOf(unitsMax), docno)
+      if (row === undefined) return null
+      return { title: row.title, text: openText(docno, row.body, row.bodyBytes, unitsMax) }
+    },
+    shownByDocno(docno, unitsMax) {
+      const row = shownOf.get(deflatedBytesOf(unitsMax), docno)
+      if (row === undefined) return null
+      const text = openText(docno, row.body, row.bodyBytes, unitsMax)
+      return { ...toRecord(row, text), urlId: row.urlId }
+    },
     groupOf(urlId, limit) {
       const rows = members.all(urlId, limit)
       if (rows.length < 2) return []
-      return rows.map(({ key, url, copyOf }) => ({ id: idOf(key), url, isExact: copyOf !== null }))
+      return rows.map(({ key, url, title, copyOf }) => ({
+        id: idOf(key),
+        url,
+        title,
+        isExact: copyOf !== null,
+      }))
     },
   }
 }
@@ -137,13 +206,13 @@ export function createDocumentReads(db: Db): DocumentReads {
 const recordOf = (row: RecordRow | undefined): DocumentRecord | null =>
   row === undefined ? null : toRecord(row)
 
-function toRecord(row: RecordRow): DocumentRecord {
+function toRecord(row: RecordRow, text = inflate(row.body)): DocumentRecord {
   const extra = JSON.parse(row.extra) as DocumentExtra
   return {
     id: idOf(row.key),
     url: row.url,
     title: row.title,
-    text: inflate(row.body),
+    text,
     lang: row.lang,
     type: row.type,
     fields: extra.fields,

@@ -21,9 +21,10 @@ const WORD_UNITS_MAX = 64
 const LETTER = /[\p{L}\p{N}\p{M}]/u
 const MARK = /\p{M}/u
 
-const BLANKS = /[\s\u0085]+/gu
-/** Control characters, and those that turn the direction of what follows. */
-const UNSAFE = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/gu
+/** Blanks that are not one blank or line feed already, which most are. */
+const BLANKS = /[\s\u0085]{2,}|[^\S \n]|\u0085/gu
+/** Control characters but the line feed, and those that turn the direction of what follows. */
+const UNSAFE = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff](?<!\n)/gu
 const SENTENCE_END = /[。！？!?…]["'”’」』）)]*|\.["'”’)]*(?= )|\n/gu
 const WIDE =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6]/u
@@ -78,7 +79,7 @@ function clip(text: string): string {
 function cleanText(text: string): string {
   return text
     .replace(BLANKS, (blanks) => (blanks.includes('\n') ? '\n' : ' '))
-    .replace(UNSAFE, (char) => (char === '\n' ? char : ''))
+    .replace(UNSAFE, '')
     .toWellFormed()
     .trim()
 }
@@ -124,8 +125,14 @@ function measure(text: string): Uint32Array {
 function widthOf(text: string, i: number): number {
   const unit = text.charCodeAt(i)
   if (unit < 0x1100) return 1
-  return (unit & 0xf800) === 0xd800 || WIDE.test(text[i] as string) ? (isLow(text, i) ? 0 : 2) : 1
+  if ((unit & 0xf800) === 0xd800) return isLow(text, i) ? 0 : 2
+  let width = widths[unit] as number
+  if (width === 0) width = widths[unit] = WIDE.test(text[i] as string) ? 2 : 1
+  return width
 }
+
+/** Columns of a unit; 0 = not looked at yet. */
+const widths = new Uint8Array(65_536)
 
 /** First and last mark of the window with most distinct terms, then most marks, then the earliest. Two pointers: linear. */
 function bestStretch(

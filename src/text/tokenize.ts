@@ -6,12 +6,16 @@ import { DocumentCounter, type DocumentTerms, type DocumentText } from './docume
 import { foldCase, foldCaseWithOffsets, type FoldedText } from './normalize.ts'
 import { isStopWord } from './stopwords.ts'
 import { createTermMemory, type TermMemory, type WordTerm } from './term-memory.ts'
+import { isSimple } from './words.ts'
 
 export { BIGRAM_PREFIX }
 export type { DocumentTerms, DocumentText }
 
 /** Stored beside an index: terms of different versions do not meet. */
-export const analyzerVersion = 1
+export const analyzerVersion = 2
+
+/** Beginnings of stems that are compared before a word is stemmed. */
+const agreeingUnitsMax = 3
 
 export type QueryWord = {
   term: string
@@ -30,6 +34,15 @@ export type QueryTerms = { words: QueryWord[]; bigrams: string[] }
 /** UTF-16 units [start, end) of the text as given. */
 export type Token = { term: string; start: number; end: number }
 
+export type TermUser = {
+  /**
+   * Asked for each word of an alphabet without parts, at units [start, end) of the folded text: true where it is known and
+   * needs no analysis. Otherwise its one `term` follows.
+   */
+  isKnown(text: string, start: number, end: number): boolean
+  term(term: string, form: string): void
+}
+
 export type Analyzer = {
   version: number
   /** Terms of a page. Linear in its text. */
@@ -40,6 +53,8 @@ export type Analyzer = {
    * word after its parts. `withBigrams` adds the terms of the second space.
    */
   tokens(text: string, withBigrams?: boolean): Token[]
+  /** Terms in the order of `tokens`, each with its folded and unstemmed form, without places: much quicker. */
+  eachTerm(text: string, user: TermUser): void
   /**
    * Where the given terms stand, by start: words of alphabets as in `tokens`, terms of other scripts (of both
    * spaces) wherever their characters do, across the borders of words too. No dictionary is asked: quick.
@@ -61,6 +76,10 @@ export function createAnalyzer(dictionary: Dictionary): Analyzer {
     tokens(text, withBigrams = false) {
       memory.trim()
       return placeTokens(dictionary, memory, foldCaseWithOffsets(text), withBigrams)
+    },
+    eachTerm(text, user) {
+      memory.trim()
+      visitTerms(dictionary, memory, foldCase(text), user)
     },
     places(text, terms) {
       memory.trim()
@@ -131,6 +150,35 @@ function placeTokens(
   return tokens
 }
 
+function visitTerms(
+  dictionary: Dictionary,
+  memory: TermMemory,
+  text: string,
+  user: TermUser,
+): void {
+  eachRun(text, (from, to, kind) => {
+    if (kind === 'word') {
+      if (isSimple(text, from, to) && user.isKnown(text, from, to)) return
+      const { whole, parts } = memory.word(text, from, to)
+      if (whole) user.term(whole.term.text, whole.form)
+      for (const { term, form } of parts) user.term(term.text, form)
+      return
+    }
+    const run = text.slice(from, to)
+    if (kind === 'han') {
+      dictionary.cut(run, (a, b, id) => {
+        const { text: word } = memory.hanTerm(run, a, b, id)
+        user.term(word, word)
+      })
+    } else {
+      eachPairWord(run, (a, b) => {
+        const word = run.slice(a, b)
+        user.term(word, word)
+      })
+    }
+  })
+}
+
 function placeTerms(
   memory: TermMemory,
   { text, offsets }: FoldedText,
@@ -141,8 +189,10 @@ function placeTerms(
     tokens.push({ term, start: offsets[start] as number, end: sourceEnd(offsets, end) })
   const charTerms = [...terms].filter(isCharTerm)
   if (charTerms.length < terms.size) {
+    const mayHold = createGlance(terms)
     eachRun(text, (from, to, kind) => {
-      if (kind !== 'word') return
+      // Most words need no look.
+      if (kind !== 'word' || !mayHold(text, from, to)) return
       const { whole, parts } = memory.word(text, from, to)
       for (const { term, start, end } of whole ? [whole, ...parts] : parts) {
         if (terms.has(term.text)) push(term.text, from + start, from + end)
@@ -158,6 +208,45 @@ function placeTerms(
   }
   return tokens.sort((a, b) => a.start - b.start || b.end - a.end)
 }
+
+/**
+ * Whether a word may hold one of the terms: false only for words of ASCII in which none of them begins. A word and its stem agree in all
+ * but the end: Porter2 changes no more, and of dying, lying and tying all but the first letter.
+ */
+function createGlance(
+  terms: ReadonlySet<string>,
+): (text: string, start: number, end: number) => boolean {
+  const beginnings = [...terms].map((term) =>
+    Array.from(
+      term.slice(0, Math.max(1, Math.min(agreeingUnitsMax, term.length - 2))),
+      (char) => char.charCodeAt(0) | caseBit,
+    ),
+  )
+  const isFirst = new Uint8Array(128)
+  for (const [first = 0] of beginnings) if (first < 128) isFirst[first] = 1
+  const begins = (text: string, start: number, end: number): boolean =>
+    beginnings.some((units) => {
+      let at = start
+      return units.every((unit) => {
+        // Terms have lost what stands within abbreviations and numbers: U.S.A., 1,000, don't.
+        while (at < end && isPoint(text.charCodeAt(at))) at += 1
+        return (text.charCodeAt(at++) | caseBit) === unit
+      })
+    })
+  return (text, start, end) => {
+    for (let at = start; at < end; at += 1) {
+      const unit = text.charCodeAt(at)
+      if (unit > 0x7e) return true
+      if (isFirst[unit | caseBit] === 1 && begins(text, at, end)) return true
+      if (at === start && isSimple(text, start, end)) return false
+    }
+    return false
+  }
+}
+
+const caseBit = 0x20
+/** ' , . */
+const isPoint = (unit: number): boolean => unit === 0x27 || unit === 0x2c || unit === 0x2e
 
 /** Where the character that holds the unit before `end` is over: one source character may have become several units. */
 function sourceEnd(offsets: Uint32Array, end: number): number {

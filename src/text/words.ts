@@ -23,7 +23,7 @@ const HUMP = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u
 
 /** `raw` is a run that `eachRun` called a word, case kept. Linear in its length. */
 export function splitWord(raw: string): SplitWord {
-  if (isSimple(raw)) {
+  if (isSimple(raw, 0, raw.length)) {
     return { whole: { form: raw.toLowerCase(), start: 0, end: raw.length }, parts: [] }
   }
   if (PLAIN.test(raw)) return { whole: part(raw, 0, raw.length), parts: humps(raw, 0) }
@@ -62,16 +62,19 @@ export function splitWord(raw: string): SplitWord {
   }
 }
 
-/** Most words: small letters of ASCII behind any first one, or digits. What follows would say the same, slower. */
-function isSimple(raw: string): boolean {
-  if (raw.length > TERM_UNITS_MAX) return false
-  const first = raw.charCodeAt(0)
+/**
+ * Most words: small letters of ASCII behind any first one, or digits. `splitWord` would say the same of units [start, end) without it,
+ * slower: one form and no parts.
+ */
+export function isSimple(text: string, start: number, end: number): boolean {
+  if (end - start > TERM_UNITS_MAX) return false
+  const first = text.charCodeAt(start)
   if (isDigit(first)) {
-    for (let i = 1; i < raw.length; i += 1) if (!isDigit(raw.charCodeAt(i))) return false
+    for (let i = start + 1; i < end; i += 1) if (!isDigit(text.charCodeAt(i))) return false
     return true
   }
   if (!isSmall(first | 0x20)) return false
-  for (let i = 1; i < raw.length; i += 1) if (!isSmall(raw.charCodeAt(i))) return false
+  for (let i = start + 1; i < end; i += 1) if (!isSmall(text.charCodeAt(i))) return false
   return true
 }
 

@@ -125,6 +125,10 @@ describe('a search', () => {
     const group = folded.hits.find(({ duplicates }) => duplicates.count > 0)
     assert.equal(group?.duplicates.count, 2)
     assert.equal(group?.duplicates.ids.length, 2)
+    assert.deepEqual(
+      group?.duplicates.items.map(({ url, id }) => [url, group.duplicates.ids.includes(id)]),
+      ['exact', 'near'].map((name) => [`https://${name}.example.com/`, true]),
+    )
     const all = ask('shared', { group: 'none' })
     assert.deepEqual(names(all).sort(), ['exact', 'near', 'one', 'other'])
     assert.equal(all.total.value, 4)

@@ -70,6 +70,7 @@ function hitOf(document: DocumentRecord, request: SearchRequest, copies: Documen
       count: copies.length,
       group: document.group,
       ids: copies.map((copy) => copy.id),
+      items: copies.slice(0, 3).map((copy) => ({ id: copy.id, url: copy.url, title: copy.title })),
     },
   }
 }
