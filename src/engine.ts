@@ -12,7 +12,7 @@ import { openFrontier } from './crawl/frontier-sqlite.ts'
 import type { Frontier } from './crawl/frontier.ts'
 import { importLines, type ImportLine } from './crawl/import-lines.ts'
 import type { ParseOutcome } from './crawl/page.ts'
-import { createRobotsGate, type RobotsGate } from './crawl/robots-gate.ts'
+import { createRobotsGate, type RobotsGate, type StoredRobots } from './crawl/robots-gate.ts'
 import { covers } from './crawl/scope.ts'
 import { openSeenFilter, type SeenFile } from './crawl/seen.ts'
 import { IndexKeeper } from './index-keeper.ts'
@@ -22,6 +22,7 @@ import type { Log } from './lib/log.ts'
 import { createPool, JobFailure, type Pool } from './lib/pool.ts'
 import { answerCalls, createCaller, sendEvent } from './lib/rpc.ts'
 import type { Profile } from './memory.ts'
+import { isDiskFull } from './lib/sqlite.ts'
 import type { ParserAnswer, ParserJob } from './parser.ts'
 import type { CrawlSpec } from './store/records.ts'
 import { openStore, type Store } from './store/store.ts'
@@ -205,9 +206,17 @@ class Engine {
       agentToken,
       (origin) => fetchRobots(this.#egress, origin),
       (origin) => this.#store.robotsOf(origin),
-      (origin, robots) =>
-        this.#store.transaction(() => this.#store.putRobots(origin, robots, Date.now())),
+      (origin, robots) => this.#saveRobots(origin, robots),
     )
+  }
+
+  /** Kept for the next start only: a full disk is no reason to stop here. */
+  #saveRobots(origin: string, robots: StoredRobots): void {
+    try {
+      this.#store.transaction(() => this.#store.putRobots(origin, robots, Date.now()))
+    } catch (error) {
+      if (!isDiskFull(error)) throw error
+    }
   }
 
   #openParsers(): Pool<ParserJob, ParserAnswer> {

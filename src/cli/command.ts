@@ -85,6 +85,8 @@ export function requireData(directory: string): void {
     throw new AppError('input_missing', `There is no Findling data in ${directory}.`)
 }
 
+const patientMs = 10_000
+
 /** Who answers when no server runs: `search` = the search thread; `engine` = the engine, for what only the crawl knows. */
 type Asked = 'search' | 'engine'
 
@@ -93,7 +95,12 @@ type Asked = 'search' | 'engine'
  * lacks, an older schema) and nobody else holds the directory: the search thread alone starts twice as fast.
  */
 async function openForReading(call: Call, asked: Asked): Promise<App> {
-  const { config, directory, log } = call
+  const { directory, log } = call
+  // Nobody else waits: one question may take its time, also on a busy machine.
+  const config = {
+    ...call.config,
+    'search-deadline-ms': Math.max(call.config['search-deadline-ms'], patientMs),
+  }
   const options = { config, directory, resumeJobs: false, search: asked === 'search', log }
   let app: App
   try {

@@ -104,6 +104,20 @@ export async function crawlCommand(call: Call): Promise<number> {
   }
 }
 
+/** What a newcomer cannot guess from the counts. */
+function hintsOf({ counts }: JobStatus): string[] {
+  if (counts.stored + counts.unchanged > 0) return []
+  if ((counts.refused['guard-address'] ?? 0) > 0)
+    return [
+      'nothing was stored: the site has a private address; --allow-private CIDR opens a range',
+    ]
+  if ((counts.refused['guard-port'] ?? 0) > 0)
+    return ['nothing was stored: the port of the site is not allowed']
+  if ((counts.refused['robots'] ?? 0) > 0)
+    return ['nothing was stored: robots.txt of the site refuses it']
+  return []
+}
+
 /** CPU time by thread, in one line of JSON on stderr. `helpers`: the collector's and compiler's own threads. */
 async function printStats(app: App): Promise<void> {
   const { engineMs, parsersMs, indexMs } = await app.engine<EngineCost>('cost')
@@ -154,6 +168,7 @@ async function follow(
   process.off('SIGINT', interrupt)
   process.off('SIGTERM', interrupt)
   const summary = summarise(job, before)
+  for (const hint of hintsOf(job)) call.log('warn', hint)
   await write(
     formatOf(call, 'text') === 'text' ? summaryText(summary) : `${JSON.stringify(summary)}\n`,
   )

@@ -23,11 +23,21 @@ export type RobotsGate = {
   recall(url: string): RobotsJudgement | null
 }
 
-type Known = { robots: Robots | null; closed: boolean; untilMs: number }
+/** `asks`: how often in a row it was closed, and when last. */
+type Known = {
+  robots: Robots | null
+  closed: boolean
+  untilMs: number
+  asks: number
+  askedAtMs: number
+}
 
 const originsMax = 2_000
 /** A longer Crawl-delay is a misprint or a way to say no: obeyed up to here. */
 const crawlDelayMaxMs = 60_000
+/** A robots.txt that fails once is asked again with the retries of the page, before the host counts as closed for long. */
+const closedAsksMax = 3
+const closedRestMs = 1_000
 
 /**
  * @param agent our product token, as robots.txt files name it
@@ -43,12 +53,16 @@ export function createRobotsGate(
   const known = new Map<string, Known>()
   const underWay = new Map<string, Promise<Known>>()
 
-  const remember = (origin: string, stored: StoredRobots): Known => {
+  const remember = (origin: string, stored: StoredRobots, askedAtMs: number): Known => {
+    const before = known.get(origin)
     const entry: Known = {
       robots: stored.text === null ? null : parseRobots(stored.text),
       closed: stored.text === null && stored.status !== 0 && stored.status >= 500,
       untilMs: stored.untilMs,
+      asks: (before?.asks ?? 0) + 1,
+      askedAtMs,
     }
+    if (!entry.closed) entry.asks = 0
     if (known.size >= originsMax) known.delete(known.keys().next().value ?? '')
     known.set(origin, entry)
     return entry
@@ -63,13 +77,13 @@ export function createRobotsGate(
     }
     // A site that was down is asked again after a restart: what closed it was perhaps our own network.
     save(origin, answer.verdict === 'closed' ? { ...stored, untilMs: nowMs } : stored)
-    return remember(origin, stored)
+    return remember(origin, stored, nowMs)
   }
   const find = (origin: string): Known | null => {
     const entry = known.get(origin)
     if (entry !== undefined) return entry
     const stored = load(origin)
-    return stored === null ? null : remember(origin, stored)
+    return stored === null ? null : remember(origin, stored, 0)
   }
   const judgement = (entry: Known, path: string): RobotsJudgement => {
     if (entry.closed) return { kind: 'closed', retryAtMs: entry.untilMs }
@@ -87,7 +101,7 @@ export function createRobotsGate(
     async judge(url, nowMs) {
       const { origin, path } = splitUrl(url)
       const entry = find(origin)
-      if (entry !== null && entry.untilMs > nowMs) return judgement(entry, path)
+      if (entry !== null && holds(entry, nowMs)) return judgement(entry, path)
       let fetching = underWay.get(origin)
       if (fetching === undefined) {
         fetching = ask(origin, nowMs).finally(() => underWay.delete(origin))
@@ -101,4 +115,9 @@ export function createRobotsGate(
       return entry === null ? null : judgement(entry, path)
     },
   }
+}
+
+function holds({ closed, untilMs, asks, askedAtMs }: Known, nowMs: number): boolean {
+  const mayAskAgain = closed && asks < closedAsksMax && nowMs - askedAtMs >= closedRestMs
+  return untilMs > nowMs && !mayAskAgain
 }
