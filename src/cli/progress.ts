@@ -11,7 +11,10 @@ const duration = (seconds: number): string =>
       ? `${Math.floor(seconds / 60)}m${String(Math.round(seconds % 60)).padStart(2, '0')}s`
       : `${Math.floor(seconds / 3600)}h${String(Math.floor((seconds % 3600) / 60)).padStart(2, '0')}m`
 
-/** One line of at most `columns` characters. */
+/** Of a terminal that does not say how wide it is. */
+const columnsDefault = 80
+
+/** One line of at most `columns` characters; 0 = not known. */
 export function progressLine(job: JobStatus, columns: number): string {
   const { counts, queued } = job
   const known = counts.fetched + queued
@@ -29,7 +32,7 @@ export function progressLine(job: JobStatus, columns: number): string {
       ? job.note
       : `ETA ${job.etaSeconds === null ? '-' : duration(job.etaSeconds)}`,
   ]
-  return parts.join('  ').slice(0, Math.max(10, columns - 1))
+  return parts.join('  ').slice(0, (columns === 0 ? columnsDefault : columns) - 1)
 }
 
 export type Summary = {
