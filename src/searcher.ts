@@ -22,6 +22,7 @@ export function run({ file, tables, profile }: SearchData): void {
   createCaller(parentPort).onEvent('link', (port: MessagePort) => {
     createCaller(port).onEvent('pending', (segment: PackedSegment) => searcher.addPending(segment))
   })
+  let isClosing = false
   answerCalls(parentPort, {
     search({ request, untilMs }: SearchCall) {
       const leftMs = untilMs - Date.now()
@@ -34,10 +35,16 @@ export function run({ file, tables, profile }: SearchData): void {
     stats: () => reader.stats(),
     export: ({ after, limit }: ExportCall) => reader.exportAfter(after, limit),
     close() {
+      isClosing = true
       reader.close()
       // The answer to this call is the last thing it says.
       setImmediate(() => process.exit(0))
     },
   })
   sendEvent(parentPort, 'ready', null)
+  // One query between two turns of the loop: who asks meanwhile waits for one, not for all.
+  const warmUp = (): void => {
+    if (!isClosing && searcher.warmUp()) setImmediate(warmUp)
+  }
+  setImmediate(warmUp)
 }

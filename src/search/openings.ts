@@ -6,10 +6,10 @@ import { createWordTable } from '../text/word-table.ts'
 
 const charsRead = 2_000
 /** Numbers are 16 bits wide; 0 stands for no word. */
-const numbersMax = 65_535
-/** Where more words are known before a query, all is forgotten: with the pages below about 5 MB. */
-const wordsKeptMax = 32_768
-const pageBytesMax = 2 * 1_024 * 1_024
+export const numbersMax = 65_535
+/** Where more words are known before a query, all is forgotten: with the pages below about 11 MB. */
+const wordsKeptMax = 49_152
+const pageBytesMax = 3 * 1_024 * 1_024
 /** Of a page beside its numbers: object, array, entry. */
 const pageOverheadBytes = 250
 

@@ -2,7 +2,7 @@
 import type { Reader } from '../store/reader.ts'
 import type { Analyzer } from '../text/tokenize.ts'
 import type { IndexHit, IndexReader } from './index.ts'
-import { createOpenings, type Opening, type Openings } from './openings.ts'
+import { createOpenings, numbersMax, type Opening, type Openings } from './openings.ts'
 import type { Plan } from './plan.ts'
 import { inverseFrequency, isHanTerm, saturated } from './score.ts'
 
@@ -43,6 +43,7 @@ export function createReranker(
 ): Reranker {
   const frequencies = createFrequencies(index)
   const openings = createOpenings(store, analyzer, titleGap)
+  const slots = { forms: createSlots(), terms: createSlots(), telling: createSlots() }
 
   return (hits, plan, deadlineMs) => {
     if (hits.length < 2 || plan.sequence.length === 0) return hits
@@ -57,11 +58,11 @@ export function createReranker(
       if (opening === null) return hits
       pool.push({ hit, score: hit.score, norm: index.lengthNorm(hit.docno), opening })
     }
-    const question = createQuestion(plan, openings, idf)
+    const question = createQuestion(plan, openings, slots, idf)
     for (const page of pool) page.score += question(page)
     pool.sort(byScore)
     if (performance.now() > halfMs) return hits
-    learn(pool, plan, openings, frequencies, index.documents())
+    learn(pool, plan, openings, frequencies, index.documents(), slots.telling)
     pool.sort(byScore)
     return [...pool.map(({ hit, score }) => ({ ...hit, score })), ...hits.slice(pool.length)]
   }
@@ -91,20 +92,21 @@ function createFrequencies(index: Index): (term: string) => number {
 function createQuestion(
   { sequence }: Plan,
   openings: Openings,
+  { forms, terms }: { forms: Slots; terms: Slots },
   idf: (term: string) => number,
 ): (page: Page) => number {
-  const forms = createSlots(sequence.map(({ form }) => openings.formNumber(form)))
-  const terms = createSlots(sequence.map(({ term }) => openings.termNumber(term)))
+  forms.take(sequence.map(({ form }) => openings.formNumber(form)))
+  terms.take(sequence.map(({ term }) => openings.termNumber(term)))
   const pairs = pairsOf(sequence).map(([a, b]) => ({
-    a: terms.slotOf(openings.termNumber(a)),
-    b: terms.slotOf(openings.termNumber(b)),
+    a: terms.of[openings.termNumber(a)] ?? 0,
+    b: terms.of[openings.termNumber(b)] ?? 0,
     weight: nearWeight * Math.min(idf(a), idf(b)),
   }))
   // Latin only: Han has no other forms.
   const typed = sequence
     .filter(({ term }) => !isHanTerm(term))
     .map(({ term, form }) => ({
-      slot: forms.slotOf(openings.formNumber(form)),
+      slot: forms.of[openings.formNumber(form)] ?? 0,
       weight: exactWeight * idf(term),
     }))
   const termOfForm = openings.termOfForm()
@@ -114,13 +116,14 @@ function createQuestion(
     const places = Array.from({ length: terms.size }, (): number[] => [])
     for (let i = 0; i < opening.forms.length; i += 1) {
       const form = opening.forms[i] as number
-      const formSlot = forms.slotOf(form)
-      if (formSlot >= 0) counts[formSlot] = (counts[formSlot] as number) + weightAt(opening, i)
-      places[terms.slotOf(termOfForm[form] as number)]?.push(i)
+      const formSlot = forms.of[form] as number
+      if (formSlot > 0) counts[formSlot] = (counts[formSlot] as number) + weightAt(opening, i)
+      const termSlot = terms.of[termOfForm[form] as number] as number
+      if (termSlot > 0) places[termSlot]?.push(i)
     }
     let score = 0
     for (const { slot, weight } of typed) {
-      const count = counts[slot] ?? 0
+      const count = counts[slot] as number
       if (count > 0) score += weight * saturated(count, norm, false)
     }
     for (const { a, b, weight } of pairs) {
@@ -133,11 +136,22 @@ function createQuestion(
 
 const weightAt = ({ titleForms }: Opening, i: number): number => (i < titleForms ? titleWeight : 1)
 
-/** A few numbers out of many, each with a place of its own; 0 has none. */
-function createSlots(numbers: readonly number[]) {
-  const slots = new Map<number, number>()
-  for (const number of numbers) if (number > 0 && !slots.has(number)) slots.set(number, slots.size)
-  return { size: slots.size, slotOf: (number: number): number => slots.get(number) ?? -1 }
+/** A few numbers out of 65,536, each with a slot of its own from 1 on; 0 and all others have slot 0. Used again for each query. */
+type Slots = { of: Uint16Array; size: number; take(numbers: readonly number[]): void }
+
+function createSlots(): Slots {
+  let taken: readonly number[] = []
+  return {
+    of: new Uint16Array(numbersMax + 1),
+    size: 1,
+    take(numbers) {
+      for (const number of taken) this.of[number] = 0
+      this.size = 1
+      for (const number of numbers)
+        if (number > 0 && this.of[number] === 0) this.of[number] = this.size++
+      taken = numbers
+    },
+  }
 }
 
 /** Distinct neighbours in the query. */
@@ -170,11 +184,12 @@ function learn(
   openings: Openings,
   frequency: (term: string) => number,
   documents: number,
+  slots: Slots,
 ): void {
   const values = valuesOf(pool.slice(0, feedbackPages), openings)
   const telling = mostTelling(values, openings, frequency, documents)
   const largest = Math.max(0, ...plan.index.words.map(({ weight }) => weight))
-  const slots = createSlots(telling.map(({ number }) => number))
+  slots.take(telling.map(({ number }) => number))
   const weighed = telling.map(({ number, value }) => ({
     weight: feedbackWeight * largest * value,
     isHan: isHanTerm(openings.term(number)),
@@ -184,11 +199,11 @@ function learn(
     const counts = new Float64Array(slots.size)
     const { forms } = page.opening
     for (let i = 0; i < forms.length; i += 1) {
-      const slot = slots.slotOf(termOfForm[forms[i] as number] as number)
-      if (slot >= 0) counts[slot] = (counts[slot] as number) + weightAt(page.opening, i)
+      const slot = slots.of[termOfForm[forms[i] as number] as number] as number
+      if (slot > 0) counts[slot] = (counts[slot] as number) + weightAt(page.opening, i)
     }
-    weighed.forEach(({ weight, isHan }, slot) => {
-      const count = counts[slot] as number
+    weighed.forEach(({ weight, isHan }, i) => {
+      const count = counts[i + 1] as number
       if (count > 0) page.score += weight * saturated(count, page.norm, isHan)
     })
   }

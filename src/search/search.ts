@@ -20,6 +20,24 @@ import { holdsPhrases, needsText } from './verify.ts'
 const verifiedMax = 300
 const verifiedAtOnce = 50
 
+const warmUpMs = 2_000
+const warmUpQueries = 4
+const warmUpTitlesRead = 500
+const warmUpChars = 64
+const warmUpRequest: Omit<SearchRequest, 'q'> = {
+  limit: 10,
+  offset: 0,
+  sort: 'relevance',
+  match: 'any',
+  site: [],
+  notSite: [],
+  lang: [],
+  since: null,
+  until: null,
+  group: 'duplicate',
+  snippet: 240,
+}
+
 export type Searcher = {
   addPending(segment: PackedSegment): void
   /**
@@ -29,6 +47,8 @@ export type Searcher = {
    */
   answer(request: SearchRequest, deadlineMs: number): SearchAnswer
   suggest(q: string, limit: number): SuggestAnswer
+  /** A few searches for words of the newest titles, one a call; false after the last. Before them a first query takes its time over cold code and tables. */
+  warmUp(): boolean
 }
 
 /** What was found, best first, before folding: `total` documents, exact or at least. */
@@ -93,6 +113,33 @@ export function createSearcher(store: Reader, analyzer: Analyzer): Searcher {
       return within(() => answer(request, deadlineMs))
     },
     suggest: (q, limit) => within(() => suggester(q, limit)),
+    warmUp: createWarmUp(store, (request) =>
+      within(() => answer(request, performance.now() + warmUpMs)),
+    ),
+  }
+}
+
+/** Questions of the kind that will come: the titles of the newest pages, in the languages that are there. */
+function createWarmUp(store: Reader, ask: (request: SearchRequest) => void): () => boolean {
+  let titles: string[] | null = null
+  return () => {
+    titles ??= store.db
+      .prepare<{ title: string }>(
+        `SELECT title FROM (SELECT title, lang FROM doc ORDER BY docno DESC LIMIT ${warmUpTitlesRead})
+         WHERE title <> '' GROUP BY lang ORDER BY count(*) DESC LIMIT ${warmUpQueries}`,
+      )
+      .all()
+      .map(({ title }) => title)
+    const title = titles.pop()
+    if (title === undefined) return false
+    try {
+      ask({ ...warmUpRequest, q: title.slice(0, warmUpChars) })
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      // Too slow a machine is warm enough by now.
+      return false
+    }
+    return titles.length > 0
   }
 }
 

@@ -1,35 +1,68 @@
-/** How much there is, in figures. Documents are counted anew only when some have changed: that reads all their rows. */
+/** How much there is, in figures. Counting reads all rows: it is done anew only when some have changed, and of many not each time. */
 import type { Db } from '../lib/sqlite.ts'
 import type { Meta } from './meta.ts'
 import type { StoreStats } from './records.ts'
 
 const languagesMax = 100
+/** Fewer rows are counted in some milliseconds, at once. */
+const rowsCountedAtOnce = 10_000
+/** A count of more rows is kept a millisecond for each so many: 5 s for 100,000, so that counting takes no more than 1 % of a thread. */
+const rowsPerMs = 20
 
 type Counted = Pick<
   StoreStats,
   'documents' | 'hosts' | 'exact_copies' | 'near_copies' | 'groups' | 'languages' | 'newest'
 >
 
-/** @returns a function that reads one consistent state, within or outside a transaction */
-export function createStats(db: Db, meta: Meta): () => StoreStats {
+/**
+ * @param nowMs a clock that only goes forward
+ * @returns a function that reads one consistent state, within or outside a transaction; figures of many rows may be some seconds old
+ */
+export function createStats(
+  db: Db,
+  meta: Meta,
+  nowMs: () => number = () => performance.now(),
+): () => StoreStats {
   const countDocuments = createDocumentCounts(db)
-  const countUrls = db.prepare<{ urls: number; queued: number }>(
+  const lastUrl = db.prepare<{ urls: number }>(
     // No URL is ever forgotten, so the highest id is their number: counting them would read the whole table.
-    `SELECT (SELECT coalesce(max(id), 0) FROM url) AS urls, (SELECT count(*) FROM url WHERE state = 0) AS queued`,
+    'SELECT coalesce(max(id), 0) AS urls FROM url',
   )
-  let counted: Counted | null = null
+  const countQueued = db.prepare<{ n: number }>('SELECT count(*) AS n FROM url WHERE state = 0')
+  const documents = createKeptCount(countDocuments, (counted) => counted.documents, nowMs)
+  const queued = createKeptCount(
+    () => countQueued.value() ?? 0,
+    (n) => n,
+    nowMs,
+  )
   let countedGeneration = -1
   const read = (): StoreStats => {
     const generation = Number(meta.get('generation') ?? 0)
-    if (counted === null || generation !== countedGeneration) {
-      counted = countDocuments()
-      countedGeneration = generation
-    }
-    const { urls = 0, queued = 0 } = countUrls.get() ?? {}
+    const counted = documents(generation !== countedGeneration)
+    countedGeneration = counted.isNew ? generation : countedGeneration
     const bytes = Number(db.pragma('page_count')) * Number(db.pragma('page_size'))
-    return { ...counted, urls, queued, generation, database_bytes: bytes }
+    return {
+      ...counted.value,
+      urls: lastUrl.value() ?? 0,
+      queued: queued(true).value,
+      generation,
+      database_bytes: bytes,
+    }
   }
   return () => (db.inTransaction ? read() : db.snapshot(read))
+}
+
+/** Counts again when asked to, unless the last count had so many rows that it is to be kept for a while. */
+function createKeptCount<T>(count: () => T, rowsOf: (value: T) => number, nowMs: () => number) {
+  let last: { value: T; untilMs: number } | null = null
+  return (isChanged: boolean): { value: T; isNew: boolean } => {
+    if (last !== null && (!isChanged || nowMs() < last.untilMs))
+      return { value: last.value, isNew: false }
+    const value = count()
+    const rows = rowsOf(value)
+    last = { value, untilMs: rows < rowsCountedAtOnce ? 0 : nowMs() + rows / rowsPerMs }
+    return { value, isNew: true }
+  }
 }
 
 function createDocumentCounts(db: Db): () => Counted {

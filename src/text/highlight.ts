@@ -113,14 +113,15 @@ function sliceEnd(text: string, from: number): number {
 
 /** Columns before each unit; one more at the end. */
 function measure(text: string): Uint32Array {
+  if (!WIDE.test(text)) return narrow.subarray(0, text.length + 1)
   const columns = new Uint32Array(text.length + 1)
-  const isNarrow = !WIDE.test(text)
-  for (let i = 0; i < text.length; i += 1) {
-    const width = isNarrow ? 1 : widthOf(text, i)
-    columns[i + 1] = (columns[i] as number) + width
-  }
+  for (let i = 0; i < text.length; i += 1)
+    columns[i + 1] = (columns[i] as number) + widthOf(text, i)
   return columns
 }
+
+/** A column a unit. */
+const narrow = Uint32Array.from({ length: HIGHLIGHT_UNITS_MAX + 1 }, (_, i) => i)
 
 function widthOf(text: string, i: number): number {
   const unit = text.charCodeAt(i)

@@ -211,28 +211,25 @@ function placeTerms(
 
 /**
  * Whether a word may hold one of the terms: false only for words of ASCII in which none of them begins. A word and its stem agree in all
- * but the end: Porter2 changes no more, and of dying, lying and tying all but the first letter.
+ * but the last letter: Porter2 changes no more, but for dying, lying and tying.
  */
 function createGlance(
   terms: ReadonlySet<string>,
 ): (text: string, start: number, end: number) => boolean {
-  const beginnings = [...terms].map((term) =>
-    Array.from(
-      term.slice(0, Math.max(1, Math.min(agreeingUnitsMax, term.length - 2))),
+  const beginnings = [...terms].map((term) => {
+    const agreeing = unlikeStems.has(term) ? 1 : Math.min(agreeingUnitsMax, term.length - 1)
+    const beginning = term.slice(0, Math.max(1, agreeing)).replaceAll(points, '')
+    return Array.from(
+      beginning || term.replaceAll(points, '').slice(0, 1),
       (char) => char.charCodeAt(0) | caseBit,
-    ),
-  )
+    )
+  })
   const isFirst = new Uint8Array(128)
   for (const [first = 0] of beginnings) if (first < 128) isFirst[first] = 1
-  const begins = (text: string, start: number, end: number): boolean =>
-    beginnings.some((units) => {
-      let at = start
-      return units.every((unit) => {
-        // Terms have lost what stands within abbreviations and numbers: U.S.A., 1,000, don't.
-        while (at < end && isPoint(text.charCodeAt(at))) at += 1
-        return (text.charCodeAt(at++) | caseBit) === unit
-      })
-    })
+  const begins = (text: string, start: number, end: number): boolean => {
+    for (const beginning of beginnings) if (isBeginning(beginning, text, start, end)) return true
+    return false
+  }
   return (text, start, end) => {
     for (let at = start; at < end; at += 1) {
       const unit = text.charCodeAt(at)
@@ -244,8 +241,25 @@ function createGlance(
   }
 }
 
+function isBeginning(
+  beginning: readonly number[],
+  text: string,
+  start: number,
+  end: number,
+): boolean {
+  let at = start
+  for (const unit of beginning) {
+    // Passed over on both sides: some terms have lost them (U.S.A., 1,000, don't), others have not (node.js).
+    while (at < end && isPoint(text.charCodeAt(at))) at += 1
+    if (at === end || (text.charCodeAt(at) | caseBit) !== unit) return false
+    at += 1
+  }
+  return true
+}
+
+const unlikeStems: ReadonlySet<string> = new Set(['die', 'lie', 'tie'])
 const caseBit = 0x20
-/** ' , . */
+const points = /[',.]/g
 const isPoint = (unit: number): boolean => unit === 0x27 || unit === 0x2c || unit === 0x2e
 
 /** Where the character that holds the unit before `end` is over: one source character may have become several units. */

@@ -284,23 +284,6 @@ describe('pages of the store', () => {
     assert.equal(second.cursor, null)
     assert.deepEqual(open().exportAfter(0, 2), { records: [], cursor: null })
   })
-  it('give the beginning of a text as the whole text begins, whatever its size and script', () => {
-    const store = open()
-    // Letters that hardly deflate, and characters of one to four bytes.
-    const noise = Array.from({ length: 9_000 }, (_, i) => String((i * 7_919) % 9_973)).join('')
-    const texts = [noise, '\u6f22\u5b57'.repeat(9_000), '\u{20000}a'.repeat(5_000), 'short', '']
-    for (const [i, text] of texts.entries())
-      put(store, [a, b, c, d, `${a}e`][i] as string, { text })
-    for (const [i, text] of texts.entries())
-      for (const units of [1, 2, 100, 2_000, 10_000])
-        assert.equal(
-          store.openingByDocno(i + 1, units)?.text.toWellFormed(),
-          text.slice(0, units).toWellFormed(),
-        )
-    assert.equal(store.openingByDocno(99, 10), null)
-    assert.equal(store.shownByDocno(2, 3)?.text, texts[1]?.slice(0, 3))
-    assert.equal(store.shownByDocno(99, 10), null)
-  })
   it('name a group equally for its pages and for no other; a page without copies has none', () => {
     const store = open()
     for (const url of [a, b, c]) put(store, url)

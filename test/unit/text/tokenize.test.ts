@@ -302,6 +302,33 @@ describe('places', () => {
     )
   })
 
+  it('finds every word where `tokens` does, whatever it is made of and its stem looks like', () => {
+    const seen = [
+      'dying lies tying skies skis news ugly only early api apis happy happily organisation possibly',
+      "node.js .NET C++ U.S.A. 1,000 1,000.50 15.16 3.4.2 don't rock'n'roll o'clock a_b x_y_z me@here.org",
+      'getUserName HTTPServer iPhone sha256 256bit \u00c9t\u00e9 caf\u00e9s na\u00efve \u041c\u043e\u0441\u043a\u0432\u0430 \u039f\u03b4\u03cc\u03c2 stra\u00dfe',
+    ].flatMap((line) => line.split(' '))
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...seen), { minLength: 1, maxLength: 12 }), (picked) => {
+        const text = picked.join(' ')
+        const tokens = analyzer.tokens(text)
+        for (const term of new Set(tokens.map((token) => token.term)))
+          assert.deepEqual(
+            new Set(
+              analyzer.places(text, new Set([term])).map(({ start, end }) => `${start}-${end}`),
+            ),
+            new Set(
+              tokens
+                .filter((token) => token.term === term)
+                .map(({ start, end }) => `${start}-${end}`),
+            ),
+            `${term} in ${text}`,
+          )
+      }),
+      { numRuns: 200 },
+    )
+  })
+
   it('finds nothing for no terms', () => assert.deepEqual(analyzer.places('text', new Set()), []))
 })
 
