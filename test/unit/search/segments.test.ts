@@ -12,6 +12,9 @@ const count = (db: Db, sql: string): number => Number(db.prepare(sql).value())
 const orphans = (db: Db): number =>
   count(db, 'SELECT count(*) FROM leaf WHERE k / 1048576 NOT IN (SELECT id FROM seg)')
 
+/** Far more than the largest job of these tests takes. */
+const slicesMax = 3_000
+
 /** A clock that runs on at each look: a slice of 0 ms ends at the first. */
 const tick =
   (now = 0) =>
@@ -36,7 +39,8 @@ describe('the segments of an index', () => {
   const openWriter = (): IndexWriter =>
     createIndexWriter(db, { nowMs: tick(), fanIn: 4, deadCountMin: 1 })
   const drain = (writer: IndexWriter): void => {
-    while (writer.work(0, true));
+    for (let slices = 0; writer.work(0, true); slices += 1)
+      assert.ok(slices < slicesMax, 'the work comes to an end')
   }
   const found = (): number[] => {
     const reader = createIndexReader(place.open(true))
@@ -95,6 +99,27 @@ describe('the segments of an index', () => {
     drain(writer)
     assert.ok(!found().includes(4))
     assert.equal(found().length, 9)
+  })
+
+  it('show an old reader who died, also when as many tombstones went as came', () => {
+    const writer = openWriter()
+    store(writer, 1, 6)
+    drain(writer)
+    store(writer, 7, 12)
+    drain(writer)
+    const reader = createIndexReader(place.open(true))
+    const seen = (): number[] => {
+      reader.begin()
+      const { hits } = reader.search(indexQuery(['common']), 1_000, forever)
+      reader.end()
+      return hits.map(({ docno }) => docno).sort((a, b) => a - b)
+    }
+    for (const docno of [1, 2, 3]) bury(db, docno)
+    assert.deepEqual(seen(), [4, 5, 6, 7, 8, 9, 10, 11, 12])
+    drain(writer)
+    assert.equal(count(db, 'SELECT count(*) FROM tombstone'), 0)
+    for (const docno of [10, 11, 12]) bury(db, docno)
+    assert.deepEqual(seen(), [4, 5, 6, 7, 8, 9])
   })
 
   it('fit a page of SQLite each, however long a list is', () => {
