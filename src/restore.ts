@@ -103,6 +103,13 @@ function refuseOccupied(directory: string, force: boolean): void {
     )
 }
 
+/** Two restores within a second must not share a folder. */
+function freeName(directory: string, name: string): string {
+  let path = join(directory, name)
+  for (let n = 2; existsSync(path); n += 1) path = join(directory, `${name}-${n}`)
+  return path
+}
+
 function removeTrace(directory: string): void {
   for (const name of readdirSync(directory)) {
     if (lockPattern.test(name)) rmSync(join(directory, name), { force: true })
@@ -251,7 +258,7 @@ function putInPlace(directory: string, { files }: Manifest, stamp: string): stri
   const work = join(directory, workFolder)
   emptyLog(join(directory, storeName))
   const before = occupants(directory).filter((name) => !name.startsWith(asidePrefix))
-  const aside = join(directory, `${asidePrefix}${stamp}`)
+  const aside = freeName(directory, `${asidePrefix}${stamp}`)
   const hasKey = files.some(({ name }) => name === keyName)
   // Without a key in the backup the present one stays, so that programs which use it go on working.
   const moved = before.filter((name) => hasKey || name !== keyName)
