@@ -12,6 +12,8 @@ const titleWeight = 5
 const exactWeight = 0.1
 const nearWeight = 0.2
 const nearWindow = 8
+/** How much of the query's weight a page gets whose title is the query and nothing else. */
+const titledWeight = 0.5
 const feedbackWeight = 0.15
 const feedbackPages = 5
 const feedbackTerms = 20
@@ -88,7 +90,7 @@ function createFrequencies(index: Index): (term: string) => number {
   }
 }
 
-/** What a page gets for words that stand there as they were typed, and for neighbours of the query that are near each other. */
+/** What a page gets for a title that is the query, for words as they were typed, and for neighbours of the query that are near each other. */
 function createQuestion(
   { sequence }: Plan,
   openings: Openings,
@@ -110,6 +112,7 @@ function createQuestion(
       weight: exactWeight * idf(term),
     }))
   const termOfForm = openings.termOfForm()
+  const titled = createTitled(sequence, openings, terms, idf)
 
   return ({ opening, norm }) => {
     const counts = new Float64Array(forms.size)
@@ -121,7 +124,7 @@ function createQuestion(
       const termSlot = terms.of[termOfForm[form] as number] as number
       if (termSlot > 0) places[termSlot]?.push(i)
     }
-    let score = 0
+    let score = titledWeight * titled(opening)
     for (const { slot, weight } of typed) {
       const count = counts[slot] as number
       if (count > 0) score += weight * saturated(count, norm, false)
@@ -133,6 +136,41 @@ function createQuestion(
     return score
   }
 }
+
+/**
+ * How nearly the title is the query: (idf of the query's words in the title / of all)^2, times the share of the title that they are.
+ * Numbers in a title (9.2.1.) do not count against it; other words weigh what a word of the query weighs, so that nothing is looked up.
+ */
+function createTitled(
+  sequence: Plan['sequence'],
+  openings: Openings,
+  terms: Slots,
+  idf: (term: string) => number,
+): (opening: Opening) => number {
+  const distinct = new Map(sequence.map(({ term }) => [term, idf(term)]))
+  const all = [...distinct.values()].reduce((sum, weight) => sum + weight, 0)
+  const weights = new Float64Array(terms.size)
+  for (const [term, weight] of distinct) weights[terms.of[openings.termNumber(term)] ?? 0] = weight
+  weights[0] = 0
+  const mean = all / Math.max(1, distinct.size)
+  const termOfForm = openings.termOfForm()
+  return ({ forms, titleForms }) => {
+    const seen = new Set<number>()
+    let both = 0
+    let others = 0
+    for (let i = 0; i < titleForms; i += 1) {
+      const number = termOfForm[forms[i] as number] as number
+      if (seen.has(number)) continue
+      seen.add(number)
+      const slot = terms.of[number] as number
+      if (slot > 0) both += weights[slot] as number
+      else if (!onlyDigits.test(openings.term(number))) others += mean
+    }
+    return both === 0 ? 0 : (all * (both / all) ** 2 * both) / (both + others)
+  }
+}
+
+const onlyDigits = /^[\d.]+$/
 
 const weightAt = ({ titleForms }: Opening, i: number): number => (i < titleForms ? titleWeight : 1)
 

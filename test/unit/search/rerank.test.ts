@@ -69,7 +69,7 @@ describe('The second look', () => {
     )
     const [other, same] = scores('testing')
     near(other, 10)
-    near(same, 10 + 0.1 * idf(500) * saturated(6))
+    near(same, 10 + 0.1 * idf(500) * saturated(6) + 0.5 * idf(500))
     assert.deepEqual(
       rerankerOf([{ text: '\u6f22\u5b57' }, { text: '' }], common).scores('\u6c49\u5b57'),
       [10, 10],
@@ -87,7 +87,26 @@ describe('The second look', () => {
 
   it('sees no nearness between title and text', () => {
     const { scores } = rerankerOf([{ title: 'reds', text: 'foxes' }, { text: '' }], common)
-    assert.deepEqual(scores('red fox'), [10, 10])
+    const [half, none] = scores('red fox')
+    // Half of the query is the title: that is all it gets.
+    near(half, 10 + 0.5 * 2 * idf(500) * 0.5 ** 2)
+    near(none, 10)
+  })
+
+  it('prefers the page whose title is the query, and least the one that has it among other words', () => {
+    const titles = ['3.2. Red Fox', 'Red Fox Tails', 'Tails of Foxes', 'Tails']
+    const { scores } = rerankerOf(
+      titles.map((title) => ({ title, text: '' })),
+      common,
+    )
+    const all = 2 * idf(500)
+    const nearTitle = 0.2 * idf(500) * saturated(1)
+    const [whole, longer, part, other] = scores('red foxes')
+    const typed = 0.1 * idf(500) * saturated(5)
+    near(whole, 10 + 0.5 * all + nearTitle + typed)
+    near(longer, 10 + (0.5 * all * 2) / 3 + nearTitle + typed)
+    near(part, 10 + (0.5 * all * 0.5 ** 2) / 2 + typed)
+    near(other, 10)
   })
 
   it('lends rare words of the best pages to pages that share them', () => {

@@ -24,7 +24,10 @@ describe('the key of a title', () => {
   for (const [title, query] of found) {
     it(`lets "${query}" find "${title}"`, () => {
       const key = titleKeyOf(query)
-      assert.ok(key !== null && titleKeys(title).includes(key), `${key} of ${titleKeys(title).join()}`)
+      assert.ok(
+        key !== null && titleKeys(title).includes(key),
+        `${key} of ${titleKeys(title).join()}`,
+      )
     })
   }
 
