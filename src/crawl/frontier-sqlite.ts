@@ -142,7 +142,8 @@ export class SqliteFrontier implements Frontier {
     for (const host of this.#schedule.hosts()) {
       if (host.isDirty) this.#sql.saveDue.run(host.dueAtMs, host.id)
     }
-    this.#suspects.save([...this.#out.keys()].filter((id) => !settledIds.has(id)))
+    const stillOut = [...this.#out.keys()].filter((id) => !settledIds.has(id))
+    this.#suspects.save(stillOut, settledIds)
     return counts
   }
 

@@ -42,7 +42,7 @@ export class Suspects {
           else putAside.run(Math.round(nowMs) + asideMs, suspect.urlId)
         }
       }
-      this.save([])
+      this.save([], new Set())
     })
   }
 
@@ -81,12 +81,13 @@ export class Suspects {
     if (this.#commitsAhead > 0) this.#insert.run(urlId, 0)
   }
 
-  /** Within the batch transaction. @param outIds what stays out after it */
-  save(outIds: Iterable<number>): void {
+  /** Within the batch transaction. @param outIds what stays out after it @param settledIds what it settles: no longer suspected */
+  save(outIds: Iterable<number>, settledIds: ReadonlySet<number>): void {
     this.#clear.run()
     this.#insert.run(0, 0)
     for (const urlId of outIds) this.#insert.run(urlId, 0)
     for (const { urlId, deaths } of this.#suspects.values()) {
+      if (settledIds.has(urlId)) continue
       this.#insert.run(urlId, urlId === this.#alone ? deaths + 1 : deaths)
     }
   }

@@ -135,6 +135,26 @@ describe('a page that kills the process', () => {
       assert.equal(bench.store.urlRow([...poison][0] ?? '')?.reason, 'crash')
     }
   })
+  it('leaves no suspicion behind in the transaction that settles it', () => {
+    let bench = openSqliteBench()
+    bench.frontier.activate([1])
+    bench.store.transaction(
+      () => void bench.frontier.add([found('http://a.test/1'), found('http://b.test/2')]),
+    )
+    const first = bench.frontier.take(0)
+    assert.ok(first && bench.frontier.take(0))
+    commit(bench, [first])
+    bench = bench.crash()
+    bench.frontier.activate([1])
+    const alone = bench.frontier.take(0)
+    assert.ok(alone?.alone)
+    commit(bench, [alone])
+    const noted = bench.store.db
+      .prepare<{ urlId: number }>('SELECT url_id AS urlId FROM lease WHERE url_id <> 0')
+      .all()
+    assert.deepEqual(noted, [])
+  })
+
   it('comes back after a day', () => {
     const bench = surviveAtLast(new Set(['http://1.test/5']))
     assert.equal(bench.frontier.take(dayMs - 1), null)
