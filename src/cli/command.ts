@@ -102,16 +102,20 @@ async function openForReading(call: Call, asked: Asked): Promise<App> {
     'search-deadline-ms': Math.max(call.config['search-deadline-ms'], patientMs),
   }
   const options = { config, directory, resumeJobs: false, search: asked === 'search', log }
+  let withEngine = asked === 'engine' || hasToCatchUp(directory)
   let app: App
   try {
-    app = await openApp({ ...options, engine: asked === 'engine' || hasToCatchUp(directory) })
+    app = await openApp({ ...options, engine: withEngine })
   } catch (error) {
     const isLocked = error instanceof AppError && error.code === 'locked'
     if (!isLocked || asked === 'engine') throw error
+    withEngine = false
     app = await openApp({ ...options, engine: false })
   }
   try {
     await app.ready()
+    // What the engine caught up with must be in the index before the question: it reaches the search thread on a way of its own.
+    if (withEngine && asked === 'search') await app.engine('finish')
   } catch (error) {
     await app.close()
     throw error
