@@ -184,6 +184,31 @@ export function createIndexReader(db: Db): IndexReader {
   }
 }
 
+/**
+ * The slot of a quant: FlexSearch keeps an array of slots for every term of a batch, as long as its highest slot, so the quants that are
+ * met most get the lowest ones: one, two, three and four occurrences, then those of the rest of a page, then all others.
+ */
+const quantOfSlot = Uint8Array.from(
+  new Set([
+    8,
+    13,
+    16,
+    19,
+    2,
+    4,
+    21,
+    5,
+    22,
+    24,
+    3,
+    7,
+    10,
+    ...Array.from({ length: quantMax + 1 }, (_, quant) => quant),
+  ]),
+)
+const slotOfQuant = new Uint8Array(quantMax + 1)
+for (const [slot, quant] of quantOfSlot.entries()) slotOfQuant[quant] = slot
+
 /** Turns documents into a packed segment: FlexSearch inverts, `commit` packs its map and empties it before it returns. */
 function createInverter(): { invert(documents: readonly IndexedDocument[]): PackedSegment } {
   let current: IndexedDocument | null = null
@@ -194,7 +219,8 @@ function createInverter(): { invert(documents: readonly IndexedDocument[]): Pack
         current = withinLimits(content as IndexedDocument)
         return current.terms
       },
-      score: (_content, _term, i) => quantMax - ((current as IndexedDocument).quants[i] as number),
+      score: (_content, _term, i) =>
+        slotOfQuant[(current as IndexedDocument).quants[i] as number] as number,
     },
     {
       mount(mounted) {
@@ -274,7 +300,7 @@ function gatherKeys(
   for (let slot = 0; slot < slots.length; slot += 1) {
     const docnos = slots[slot]
     if (docnos === undefined) continue
-    const quant = quantMax - slot
+    const quant = quantOfSlot[slot] as number
     for (let i = 0; i < docnos.length; i += 1) {
       const key = ((docnos[i] as number) - mindoc) * 64 + quant
       if (count > 0 && key < (keys[count - 1] as number)) isOrdered = false
