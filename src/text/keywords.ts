@@ -15,7 +15,7 @@ export type Keywords = {
 }
 
 /** What wink-nlp sees of a page: the model reads about 1 KB a millisecond. */
-const ENGLISH_UNITS = 600
+const ENGLISH_UNITS = 400
 const OTHER_UNITS = 20_000
 const TITLE_WEIGHT = 3
 /** Words of the first lines count this much more than those at the end of what is read. */
