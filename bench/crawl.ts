@@ -18,7 +18,7 @@ try {
   const { ended, cpuMs, peakRssMb, seconds } = await measuredCrawl([...args, ...flags])
   if (ended.code !== 0) throw new Error(ended.stderr)
   const summary: Json = JSON.parse(ended.stdout)
-  const pages = summary.stored + summary.duplicates.exact
+  const pages = summary.stored
   const exported = await run(['export', '--data', directory.path], { timeoutMs: 300_000 })
   const urls = jsonLines(exported.stdout).map(({ url }) => String(url))
   const floor = await fetchOnly(urls)
