@@ -21,6 +21,7 @@ const CONTINUES = 3
 const PLAIN_ASCII = /^[\t\n\r\x20-\x7e]*$/
 const IGNORED = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu
 const MARK = /\p{M}/u
+const IGNORED_CHAR = /^[\p{Cf}\p{Default_Ignorable_Code_Point}]$/u
 const CONTINUING = /[\p{M}\u1160-\u11ff\uff9e\uff9f\uffa0-\uffdc]/u
 /** Marks that readers leave out when they type: accents of Latin and Greek, anything on Han, Arabic and Hebrew vowel points. */
 const MARKS =
@@ -139,6 +140,11 @@ function fold(text: string, folding: Folding, keepsOffsets: boolean): string {
       i += 1
       continue
     }
+    // Beyond the first plane too what is ignored parts no mark from its letter.
+    if (folded === COMPLEX && isPair(text, i) && IGNORED_CHAR.test(text.slice(i, i + 2))) {
+      i += 2
+      continue
+    }
     if (folded === COMPLEX || isFar) {
       baseSource = i
       baseSize = size
@@ -186,12 +192,23 @@ function foldCluster(source: string, folding: Folding): string {
   let text = dropIgnored(source).toWellFormed().normalize('NFKC')
   if (!folding.keepsCase) text = text.toLowerCase()
   text = text.normalize('NFD').replace(MARKS, '').normalize('NFC')
-  let folded = ''
-  for (const char of text) folded += SPELLED[char] ?? foldHan(char)
-  folded = dropIgnored(folded) // NFKC makes fillers of half-width ones
+  let folded = spell(text)
+  // A letter that was spelled plainly may take the next mark: ё with a second diaeresis. Each turn uses up one mark.
+  for (let turn = 0; turn < CLUSTER_UNITS_MAX; turn += 1) {
+    const again = spell(folded.normalize('NFC'))
+    if (again === folded) break
+    folded = again
+  }
   if (folding.clusters.size >= CLUSTERS_MAX) folding.clusters.clear()
   folding.clusters.set(source, folded)
   return folded
+}
+
+/** NFKC makes fillers of half-width ones, so what is ignored is dropped here too. */
+function spell(text: string): string {
+  let spelled = ''
+  for (const char of text) spelled += SPELLED[char] ?? foldHan(char)
+  return dropIgnored(spelled)
 }
 
 const dropIgnored = (text: string): string => text.replace(IGNORED, (char) => BLANKS[char] ?? '')

@@ -64,6 +64,17 @@ describe('foldText', () => {
     it(what, () => assert.equal(foldText(from), to))
   }
 
+  it('lets no ignored character of any plane part a mark from its letter', () => {
+    assert.equal(foldText('か\u{e0001}\u3099'), 'が')
+    assert.equal(foldText('e\u{e0001}\u0301'), 'e')
+    assert.equal(foldText('\u{e0001}字'), '字')
+  })
+
+  it('spells a letter plainly whatever marks it has', () => {
+    assert.equal(foldText('ё\u0308'), 'е')
+    assert.equal(foldText(`ё${'\u0308'.repeat(5)}`), 'е')
+  })
+
   it('gives well-formed text, and the same when folded again', () => {
     fc.assert(
       fc.property(anyText, (text) => {
