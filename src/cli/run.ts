@@ -149,10 +149,13 @@ function readConfigFile(
   }
 }
 
+const asSentence = (text: string): string =>
+  text.replace(/\s*\n\s*/g, ' ').replace(/[^.!?]$/, '$&.')
+
 /** One line on stderr that says what happened and what to do. A bug also shows where. */
 function reportFailure(error: unknown): number {
   if (error instanceof AppError) {
-    process.stderr.write(`findling: ${error.message.replace(/\s*\n\s*/g, ' ')} ${error.remedy}\n`)
+    process.stderr.write(`findling: ${asSentence(error.message)} ${error.remedy}\n`)
     return error.exitCode
   }
   const code = (error as NodeJS.ErrnoException | null)?.code ?? ''
