@@ -1,4 +1,5 @@
-# The image holds the executable, the eight libraries that it is linked with, and an empty /data: no shell, no package manager.
+# The image holds the executable, the eight libraries that it is linked with, their licences, and an empty /data: no shell, no package
+# manager.
 #   docker build -t findling .        (or buildah, podman; --platform linux/amd64,linux/arm64 with buildx)
 #   docker run --read-only -v findling:/data -p 8080:8080 findling
 # Both executables are built on the machine that builds, whichever it is: nothing is emulated but two lines of shell.
@@ -27,7 +28,10 @@ RUN set -eu; \
     cp -L "/lib/$folder/$name" "/rootfs/lib/$folder/$name"; \
   done; \
   cp -L "$(find / -xdev -name libgcc_s.so.1 -print -quit)" "/rootfs/lib/$folder/libgcc_s.so.1"; \
-  cp -L "/usr/lib/$folder/libstdc++.so.6" "/rootfs/lib/$folder/libstdc++.so.6"
+  cp -L "/usr/lib/$folder/libstdc++.so.6" "/rootfs/lib/$folder/libstdc++.so.6"; \
+  mkdir /rootfs/licenses; \
+  for name in libc6 libgcc-s1 libstdc++6; do cp -L "/usr/share/doc/$name/copyright" "/rootfs/licenses/$name"; done; \
+  cp -L /usr/share/common-licenses/LGPL-2.1 /usr/share/common-licenses/GPL-3 /rootfs/licenses/
 
 FROM scratch
 COPY --from=libraries /rootfs/ /

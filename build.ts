@@ -19,6 +19,7 @@ import { build as esbuild, type Plugin } from 'esbuild'
 import { makeDictionary } from './src/assets.ts'
 import { sqliteVersion } from './src/lib/sqlite.ts'
 import type { AddonName } from './src/native.ts'
+import { billOfMaterials, componentsOf, licensesText } from './src/third-party.ts'
 
 const root = import.meta.dirname
 const work = join(root, 'node_modules', '.cache', 'findling', 'build')
@@ -55,6 +56,7 @@ async function main(): Promise<void> {
   mkdirSync(work, { recursive: true })
   for (const role of roleNames) await bundle(role)
   writeFileSync(join(work, 'dictionary.zst'), compressed(makeDictionary(), 19))
+  writeLicenses()
   for (const arch of wanted) {
     installFor(arch)
     requireSameVersions(arch)
@@ -201,6 +203,19 @@ function installFor(arch: Architecture): void {
   })
 }
 
+/** Inside of the executable, and beside it together with the bill of materials. */
+function writeLicenses(): void {
+  const components = componentsOf(root, sqliteVersion())
+  const silent = components.filter(({ text, license }) => text === '' || license === 'NOASSERTION')
+  assert.deepEqual(silent, [], 'each package says under which licence it is')
+  const text = licensesText(components)
+  mkdirSync(join(root, 'dist'), { recursive: true })
+  writeFileSync(join(work, 'licenses.zst'), compressed(Buffer.from(text), 19))
+  writeFileSync(join(root, 'dist', 'THIRD-PARTY-LICENSES'), text)
+  const bill = billOfMaterials(components, buildFacts().version)
+  writeFileSync(join(root, 'dist', 'findling.cdx.json'), bill)
+}
+
 type Sea = (
   entry: string,
   options: {
@@ -248,6 +263,7 @@ function assetsOf(arch: Architecture): Record<string, string> {
   return {
     ...Object.fromEntries(threads.map((role) => [`${role}.cjs`, bundleOf(role)])),
     'dictionary.zst': join(work, 'dictionary.zst'),
+    'licenses.zst': join(work, 'licenses.zst'),
     ...addonsOf(arch),
     ...Object.fromEntries(names.map((name) => [`public/${name}`, join(root, 'public', name)])),
   }

@@ -42,6 +42,10 @@ export function publicFiles(): Map<string, Uint8Array> {
   )
 }
 
+/** The licences of everything of others in this program. */
+export const licenses = (): string =>
+  zstdDecompressSync(new Uint8Array(getRawAsset('licenses.zst'))).toString('utf8')
+
 /** Version and commit of this program, and the version of undici inside. */
 export const programVersion = (): { version: string; commit: string; undici: string } =>
   FINDLING_BUILD

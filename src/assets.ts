@@ -17,6 +17,7 @@ import { createRequire, enableCompileCache } from 'node:module'
 import { join } from 'node:path'
 import { Worker, type WorkerOptions } from 'node:worker_threads'
 import type { NativeOrigin } from './native.ts'
+import { componentsOf, licensesText } from './third-party.ts'
 import { buildDictionary, dictionaryVersion } from './text/dictionary-source.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -88,6 +89,9 @@ export function publicFiles(): Map<string, Uint8Array> {
   const folder = join(root, 'public')
   return new Map(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name))]))
 }
+
+/** The licences of everything of others in this program. @param sqlite its version */
+export const licenses = (sqlite: string): string => licensesText(componentsOf(root, sqlite))
 
 /** Version and commit of this program, and the version of undici that it uses (Node has one of its own). */
 export function programVersion(): { version: string; commit: string; undici: string } {

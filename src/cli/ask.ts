@@ -1,5 +1,5 @@
 /** Commands that only ask: search, export, explain, config, version, health. */
-import { nativeOrigin, programVersion } from '../assets.ts'
+import { licenses, nativeOrigin, programVersion } from '../assets.ts'
 import { describeConfig } from '../config.ts'
 import { AppError } from '../lib/errors.ts'
 import type { SearchAnswer, SearchRequest } from '../search/answer.ts'
@@ -118,6 +118,12 @@ export async function versionCommand(call: Call): Promise<number> {
   await write(
     `${JSON.stringify({ name: 'findling', version, commit, node, sqlite, undici, brotli, v8, modules, arch: process.arch, native })}\n`,
   )
+  return 0
+}
+
+export async function licensesCommand(): Promise<number> {
+  const { sqliteVersion } = await import('../lib/sqlite.ts')
+  await write(licenses(sqliteVersion()))
   return 0
 }
 

@@ -4,6 +4,7 @@ import {
   explainCommand,
   exportCommand,
   healthCommand,
+  licensesCommand,
   searchCommand,
   versionCommand,
 } from './ask.ts'
@@ -126,6 +127,13 @@ export const commands: Readonly<Record<string, Command>> = {
     operands: [0, 0],
     options: {},
     run: healthCommand,
+  },
+  licenses: {
+    synopsis: '',
+    about: 'Prints the licences of everything of others in this program.',
+    operands: [0, 0],
+    options: {},
+    run: licensesCommand,
   },
   version: {
     synopsis: '',

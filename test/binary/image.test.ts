@@ -5,7 +5,15 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -26,6 +34,14 @@ const libraries = [
   'libgcc_s.so.1',
   'libstdc++.so.6',
 ]
+/** Path on this machine -> name in /licenses. */
+const notices: Readonly<Record<string, string>> = {
+  '/usr/share/doc/libc6/copyright': 'libc6',
+  '/usr/share/doc/libgcc-s1/copyright': 'libgcc-s1',
+  '/usr/share/doc/libstdc++6/copyright': 'libstdc++6',
+  '/usr/share/common-licenses/LGPL-2.1': 'LGPL-2.1',
+  '/usr/share/common-licenses/GPL-3': 'GPL-3',
+}
 const [triplet, loader] =
   process.arch === 'arm64'
     ? ['aarch64-linux-gnu', '/lib/ld-linux-aarch64.so.1']
@@ -56,7 +72,9 @@ function prepare(): string | false {
   const missing = libraries.find(
     (name) => !readdirSync(`/lib/${triplet}`).includes(name) && !name.startsWith('libstdc'),
   )
-  return missing === undefined ? false : `this system keeps ${missing} elsewhere`
+  if (missing !== undefined) return `this system keeps ${missing} elsewhere`
+  const notice = Object.keys(notices).find((file) => !existsSync(file))
+  return notice === undefined ? false : `this system has no ${notice}`
 }
 const skip = prepare()
 
@@ -72,6 +90,9 @@ describe('the image', { skip }, () => {
       mkdirSync(join(copy, '..'), { recursive: true })
       copyFileSync(file, copy)
     }
+    mkdirSync(join(system, 'rootfs', 'licenses'))
+    for (const [file, name] of Object.entries(notices))
+      copyFileSync(file, join(system, 'rootfs', 'licenses', name))
     const contexts = { build: built, libraries: system }
     const given = Object.entries(contexts).flatMap(([name, path]) => [
       '--build-context',
@@ -83,12 +104,13 @@ describe('the image', { skip }, () => {
   })
   after(() => rmSync(folder, { recursive: true, force: true }))
 
-  it('holds the executable, eight libraries, an empty /data, and nothing else', () => {
+  it('holds the executable, eight libraries with their licences, an empty /data, and nothing else', () => {
     const mounted = buildah('mount', container)
     const files = readdirSync(mounted, { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile())
       .map(({ name }) => name)
-    const expected = ['findling', loader.slice(loader.lastIndexOf('/') + 1), ...libraries]
+    const linked = [loader.slice(loader.lastIndexOf('/') + 1), ...libraries]
+    const expected = ['findling', ...linked, ...Object.values(notices)]
     assert.deepEqual(files.toSorted(), expected.toSorted())
     buildah('umount', container)
   })
