@@ -62,6 +62,15 @@ const invariants: readonly Invariant[] = [
     broken: `SELECT 'text ' || docno AS what FROM doc_text WHERE NOT json_valid(extra)`,
   },
   {
+    says: 'numbers of fields belong to a document, and are whole',
+    broken: `SELECT 'document ' || docno AS what FROM doc_field
+      WHERE docno NOT IN (SELECT docno FROM doc) OR length(ids) = 0 OR length(ids) % 4 <> 0`,
+  },
+  {
+    says: 'every value belongs to a field',
+    broken: `SELECT 'value ' || id AS what FROM field_value WHERE field NOT IN (SELECT id FROM field)`,
+  },
+  {
     says: 'an exact copy has a living original that is no copy',
     broken: `SELECT 'document ' || c.docno AS what FROM doc c LEFT JOIN doc o ON o.url_id = c.copy_of
       WHERE c.copy_of IS NOT NULL AND (o.docno IS NULL OR o.copy_of IS NOT NULL OR c.copy_of = c.url_id)`,

@@ -1,6 +1,7 @@
 /** Documents as they are written: new, changed, unchanged, removed. Keeps docnos growing and exact copies at a living original. */
 import assert from 'node:assert'
 import type { Db } from '../lib/sqlite.ts'
+import { createFieldWrites } from './fields.ts'
 import type { Meta } from './meta.ts'
 import { keyOf, type DocumentExtra } from './read-documents.ts'
 
@@ -61,7 +62,7 @@ type DocRow = {
 }
 
 export function createDocumentWrites(db: Db, meta: Meta): DocumentWrites {
-  const statements = prepareAll(db)
+  const statements = prepareAll(db, meta)
   let lastDocno = highestDocno(db, meta)
   let isChanged = false
   const nextDocno = (): number => {
@@ -72,20 +73,18 @@ export function createDocumentWrites(db: Db, meta: Meta): DocumentWrites {
   /** The oldest copy takes the place of an original that goes or changes; the other copies follow it. */
   const promoteCopy = (originalId: number): Promoted | null => {
     const copy = statements.oldestCopy.get(originalId)
-    if (copy === undefined) return null
+    if (!copy) return null
     const docno = nextDocno()
     statements.moveDoc.run(docno, copy.docno)
     statements.moveText.run(docno, copy.docno)
+    statements.fields.moveFields(docno, copy.docno)
     statements.followOriginal.run(copy.urlId, originalId)
     return { urlId: copy.urlId, docno }
   }
 
-  const drop = ({ docno, copyOf }: { docno: number; copyOf: number | null }): void => {
+  const drop = (old: DocRow): void => {
     isChanged = true
-    statements.deleteDoc.run(docno)
-    statements.deleteText.run(docno)
-    // A copy has no postings, so there is nothing that readers must skip.
-    if (copyOf === null) statements.bury.run(docno)
+    deleteDocument(statements, old)
   }
 
   const originalOf = (urlId: number, copyOf: number | null): number | null => {
@@ -118,8 +117,9 @@ export function createDocumentWrites(db: Db, meta: Meta): DocumentWrites {
       insertDocument(statements, docno, copyOf, input)
       return { docno, isNew: true, copyOf, promoted }
     },
-    touchDocument: (urlId, fetchedAtMs) =>
-      void statements.touch.run(Math.round(fetchedAtMs), urlId),
+    touchDocument(urlId, fetchedAtMs) {
+      statements.touch.run(Math.round(fetchedAtMs), urlId)
+    },
     removeDocument(urlId) {
       const old = statements.find.get(urlId)
       if (old === undefined) return null
@@ -165,8 +165,9 @@ const rounded = (ms: number | null): number | null => (ms === null ? null : Math
 
 type Statements = ReturnType<typeof prepareAll>
 
-function prepareAll(db: Db) {
+function prepareAll(db: Db, meta: Meta) {
   return {
+    fields: createFieldWrites(db, meta),
     find: db.prepare<DocRow>(
       `SELECT d.docno, d.title, d.lang, d.published_at AS publishedAtMs, d.copy_of AS copyOf, t.body, t.rest, t.extra
        FROM doc d JOIN doc_text t ON t.docno = d.docno WHERE d.url_id=?`,
@@ -188,6 +189,14 @@ function prepareAll(db: Db) {
     moveText: db.prepare('UPDATE doc_text SET docno=? WHERE docno=?'),
     followOriginal: db.prepare('UPDATE doc SET copy_of=? WHERE copy_of=?'),
   }
+}
+
+function deleteDocument(statements: Statements, { docno, copyOf }: DocRow): void {
+  statements.deleteDoc.run(docno)
+  statements.deleteText.run(docno)
+  statements.fields.dropFields(docno)
+  // A copy has no postings, so there is nothing that readers must skip.
+  if (copyOf === null) statements.bury.run(docno)
 }
 
 function insertDocument(
@@ -213,4 +222,5 @@ function insertDocument(
   )
   const rest = input.rest === null || input.rest.byteLength === 0 ? null : input.rest
   statements.insertText.run(docno, input.body, rest, JSON.stringify(input.extra))
+  statements.fields.putFields(docno, input.extra.fields)
 }

@@ -16,6 +16,8 @@ export type MetaKey =
   | 'bloom_generation'
   /** Counts the rebuilds of the index. */
   | 'index_generation'
+  /** Version of the rules that the tables of fields were filled by. */
+  | 'fields'
 
 export type Meta = {
   get(key: MetaKey): string | null
