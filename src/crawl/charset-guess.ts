@@ -1,73 +1,38 @@
-/** Which charset do bytes have that nobody declared? By the frequent characters of the languages written in each. Decides nothing else. */
+/** Which charset do bytes have that nobody declared? By the likelihood of the text that each would make of them. Decides nothing else. */
+import { alphabets, singleByteCharsets, type Language } from './charset-languages.ts'
+import { decodeAs } from './charset-tables.ts'
+import { frequentHan, frequentHangul, frequentKana } from './charset-signs.ts'
 
-/** Bytes looked at: enough for any language, and a bound on the time. */
-const sampleBytes = 65_536
-/** A guess is confident from this share of frequent characters on ... */
-const confidentScore = 0.25
-/** ... and this many characters beyond ASCII. */
-const confidentChars = 6
-
-/**
- * Characters that running text is full of. A wrong charset turns them into rare ones, so the share of frequent characters
- * tells the right one: about a half in Chinese, two thirds in alphabets, against one in thirty for wrong decodings.
- */
-const han =
-  '的一是不了在人有我他这中大来上国个到说们为子和你地出道也时年得就那要下以生会自着去之过家学对可她里后小么心多天而能好都然没日于起还发成事只作当想看文无开手十用主行方又如前所本见经头面公同三已老从动两长知民样现分将外但身些与高意进把法此实回二理美点月明其种声全工己话儿者向情部正名定女问力机给等几很业最间新什打便位因重被走电四第门相次东政海口使教西再平真听世气信北少关并内加化由却代军产入先山五太水万市眼体别处总才场师书比住员九笑性通目华报立马命张活难神数件安表原车白应路期叫死常提感金何更反合放做系计或司利受光王果亲界及今京务制解各任至清物台象记边共风战干接它许八特觉望直服毛林题建南度统色字请交爱让认算论百吃义科怎元社术结六功指思非流每青管夫连远资队跟带花快条院变联言权往展该领传近留红治决周保达办运武半候七必城父强步完革深区即求品士转量空甚众技轻程告江语英基派满式李息写呢识极令黄德收脸钱党倒未持取设始版双历越史商千片容研像找友孩站广改议形委早房音火际则首单据导影失拿网香似斯专石若兵弟谁校读志飞观争究包组造落视济喜离虽坏兴技術說們這來國個時會過為後對無發點學從實還經進見動長現樣將與問話業間種聲關開機電話東車馬師書場體處總門員華報張難數應親務計題認論義術結連遠資隊帶條變聯權傳達辦運強區轉眾輕語滿識極錢黨設雙歷廣議際單據導網專誰讀觀爭組視濟離雖壞興\uff0c\u3002\u3001\uff1a\uff1b\u201c\u201d\uff08\uff09\u300a\u300b\uff01\uff1f\u300c\u300d'
-const kana =
-  'のにはをたがでてとしれさいるなもかすらりこうくっまよきつけんどじだせみめえおあやそわばれちろびぐげごひほべふルンスイトラリアクシドレタロカーセコムテマデサフプバパニナミメキグズブボソジ\u3001\u3002\u30fb\u30fc\u300c\u300d'
-const hangul =
-  '이다는에의가을로하고지한를도은사기리인어서시대자해아들과있정나수그부일면보장제여전게러라만구스조상원국것으주연니동안공신비유간성오소우위거무문실중방경미모세학분적행치차민회산개물마말내용화생양선관재계예되할했었될습합와지'
-const cyrillic = 'оеаинтсрвлкмдпуяыьгзбчйхжшюцщэіїєґ'
-const latin = 'éèêëàâäáãåçñöôòóõøüûùúíìîïßæœÿÄÖÜÉÀÅÆØÑÇÁÍÓÚÊÔ’‘“”–—…•·«»°©®™€£§¡¿ ºª´½¼¾²³±×'
-
-/** `isLatin`: its letters beyond ASCII stand between ASCII ones; those of every other script stand together. */
-type Candidate = {
+export type Guess = {
   charset: string
-  frequent: ReadonlySet<string>
-  weight: number
-  isLatin: boolean
+  /** More than the most plausible of many: the text is such that a language would have it. */
+  confident: boolean
 }
 
-const candidate = (charset: string, frequent: string, weight = 1): Candidate => ({
-  charset,
-  frequent: new Set(frequent),
-  weight,
-  isLatin: /^windows-125[02]$/.test(charset),
-})
+/** Bytes looked at for such beyond ASCII ... */
+const sampleBytes = 65_536
+/** ... and so many of these, with what stands beside them: enough for any language, and a bound on the time. */
+const highBytesMax = 1_200
+/** A guess is confident with this many bytes beyond ASCII ... */
+const confidentBytes = 6
+/** ... and this mean logarithm for each of them: a wrong charset makes of most of them what no language has. */
+const confidentMean = -5
 
-/** Alphabets reach higher shares than ideographs by nature: weights make the scores comparable. Earlier wins a tie. */
-const candidates: readonly Candidate[] = [
-  candidate('gb18030', han),
-  candidate('big5', han),
-  candidate('shift_jis', kana + han),
-  candidate('euc-jp', kana + han),
-  candidate('euc-kr', hangul),
-  candidate('windows-1252', latin, 0.7),
-  candidate('windows-1251', cyrillic, 0.8),
-  candidate('koi8-u', cyrillic, 0.8),
-  candidate('ibm866', cyrillic, 0.79),
-  candidate('iso-8859-5', cyrillic, 0.79),
-  candidate('x-mac-cyrillic', cyrillic, 0.78),
-  candidate('windows-1253', 'αειουηντσρκπλμςθόάίέήώύγδβχφξ', 0.8),
-  candidate('windows-1255', 'יוהלאתרשמבןםקעדנפצחכגזט', 0.8),
-  candidate('windows-1256', 'اليمنرتبهدعوسفقكحجشصخةىضطغث', 0.8),
-  candidate('windows-874', 'านรอกเงมยลวดทสตะปบคหแจพชขใไโผิีึืุู่้็์ั', 0.8),
-  candidate('windows-1250', 'ąćęłńóśźżáčďéěíňóřšťúůýžőűăâîşţ', 0.65),
-]
-
-/** The most plausible charset of undeclared bytes, and whether it is more than a plausible one. Total; linear. */
-export function guessCharset(bytes: Uint8Array): { charset: string; confident: boolean } {
-  const wide = utf16ByZeros(bytes)
+/** The most plausible charset of undeclared bytes. Total; linear. */
+export function guessCharset(bytes: Uint8Array): Guess {
+  const wide = utf32ByZeros(bytes) ?? utf16ByZeros(bytes)
   if (wide !== null) return { charset: wide, confident: true }
   const sample = bytes.subarray(0, sampleBytes)
   if (isUtf8(bytes)) return guessAscii(sample)
-  let best = { charset: 'windows-1252', score: 0, chars: 0 }
-  for (const one of candidates) {
-    const { share, chars } = frequentShare(new TextDecoder(one.charset).decode(sample), one)
-    const score = share * one.weight
-    if (score > best.score) best = { charset: one.charset, score, chars }
+  const { near, high } = neighbourhoods(sample)
+  let best = { charset: 'windows-1252', score: -Infinity }
+  const offer = (charset: string, score: number): void => {
+    if (score > best.score) best = { charset, score }
   }
-  const confident = best.score >= confidentScore && best.chars >= confidentChars
+  for (const one of doubleByte) offer(one.charset, likelihoodOfSigns(near, one))
+  const pairs = countPairs(near)
+  for (const one of singleByteCharsets) offer(one.charset, likelihoodOfLetters(pairs, one))
+  const confident = high >= confidentBytes && best.score / high >= confidentMean
   return { charset: best.charset, confident }
 }
 
@@ -84,11 +49,30 @@ export function utf16ByZeros(bytes: Uint8Array): string | null {
   return even > odd ? 'utf-16be' : 'utf-16le'
 }
 
-/** Seven bits are UTF-8, but for the Japanese mail charset with its escapes. */
-function guessAscii(sample: Uint8Array): { charset: string; confident: boolean } {
+/** UTF-32: every fourth byte is zero, the next one nearly always (0..16). */
+export function utf32ByZeros(bytes: Uint8Array): string | null {
+  const length = Math.min(bytes.length & ~3, 1_024)
+  if (length < 8 || bytes.length % 4 !== 0) return null
+  const isHigh = (first: number, second: number): boolean => {
+    for (let i = 0; i < length; i += 4)
+      if (bytes[i + first] !== 0 || (bytes[i + second] ?? 0) > 16) return false
+    return true
+  }
+  const hasMark = bytes[0] === 0xff && bytes[1] === 0xfe
+  if (isHigh(0, 1) && (bytes[2] !== 0 || bytes[3] !== 0)) return 'utf-32be'
+  return isHigh(3, 2) && (hasMark || bytes[0] !== 0 || bytes[1] !== 0) ? 'utf-32le' : null
+}
+
+/** Seven bits are UTF-8, but for the mail charsets with their escapes. */
+function guessAscii(sample: Uint8Array): Guess {
   const text = Buffer.from(sample.buffer, sample.byteOffset, sample.length).toString('latin1')
-  const japanese = text.includes('\u001b$B') || text.includes('\u001b$@')
-  return { charset: japanese ? 'iso-2022-jp' : 'utf-8', confident: true }
+  const escape = text.indexOf('\u001b$')
+  const designation = escape < 0 ? '' : text.slice(escape + 2, escape + 4)
+  const isShifted = text.includes('\u000e')
+  if (isShifted && designation === ')C') return { charset: 'iso-2022-kr', confident: true }
+  if (isShifted && designation === ')A') return { charset: 'iso-2022-cn', confident: true }
+  const isJapanese = /^[B@]/.test(designation)
+  return { charset: isJapanese ? 'iso-2022-jp' : 'utf-8', confident: true }
 }
 
 /** Valid to the last byte, but for a character that the end cuts. */
@@ -101,19 +85,185 @@ function isUtf8(bytes: Uint8Array): boolean {
   }
 }
 
-/** Which share of the characters beyond ASCII is frequent; each damaged or private one counts against it three times. */
-function frequentShare(
-  text: string,
-  { frequent, isLatin }: Candidate,
-): { share: number; chars: number } {
-  let [chars, hits, damaged] = [0, 0, 0]
+const blank = 0x20
+
+/** The bytes beyond ASCII with one before and one after each run (the second byte of a character may be ASCII), and how many they are. */
+function neighbourhoods(sample: Uint8Array): { near: Uint8Array; high: number } {
+  const near: number[] = []
+  let high = 0
+  for (let i = 0; i < sample.length && high < highBytesMax; i++) {
+    const byte = sample[i] as number
+    const before = i === 0 ? blank : (sample[i - 1] as number)
+    if (byte >= 0x80) {
+      if (before < 0x80 && (i < 2 || (sample[i - 2] as number) < 0x80)) near.push(blank, before)
+      near.push(byte)
+      high++
+    } else if (before >= 0x80) near.push(byte)
+  }
+  near.push(blank)
+  return { near: Uint8Array.from(near), high }
+}
+
+// ---- Charsets of two bytes a character: by frequent signs ----
+
+/** What a character beyond ASCII weighs, as a logarithm, where `frequent` signs make up most of a text. */
+type DoubleByte = { charset: string; frequent: ReadonlyMap<string, number> }
+
+const damagedLog = -18
+const privateLog = -15
+const rareLog = -10.5
+const symbolLog = -12
+/** Half-width katakana: single bytes, as every wrong guess makes them in heaps. */
+const halfWidthLog = -8.5
+
+const signs = (...groups: readonly (readonly [signs: string, share: number])[]) =>
+  new Map(
+    groups.flatMap(([text, share]) =>
+      Array.from(text, (sign) => [sign, Math.log(share / text.length)] as const),
+    ),
+  )
+const chinese = signs([frequentHan, 0.7])
+const japanese = signs([frequentHan, 0.25], [frequentKana, 0.6])
+const korean = signs([frequentHangul, 0.75])
+
+/** Earlier wins a tie. */
+const doubleByte: readonly DoubleByte[] = [
+  { charset: 'gb18030', frequent: chinese },
+  { charset: 'big5', frequent: chinese },
+  { charset: 'shift_jis', frequent: japanese },
+  { charset: 'euc-jp', frequent: japanese },
+  { charset: 'euc-kr', frequent: korean },
+]
+
+function likelihoodOfSigns(near: Uint8Array, { charset, frequent }: DoubleByte): number {
+  const text = new TextDecoder(charset).decode(near)
+  let sum = 0
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i)
-    if (code < 0x80) continue
-    chars++
-    const stands = isLatin || text.charCodeAt(i - 1) >= 0x80 || text.charCodeAt(i + 1) >= 0x80
-    if (stands && frequent.has(text.charAt(i))) hits++
-    else if (code === 0xfffd || code < 0xa0 || (code >= 0xe000 && code < 0xf900)) damaged++
+    if (code >= 0x80) sum += frequent.get(text.charAt(i)) ?? unusualLog(code)
   }
-  return { share: chars === 0 ? 0 : (hits - 3 * damaged) / chars, chars }
+  return sum
+}
+
+function unusualLog(code: number): number {
+  if (code === 0xfffd || code < 0xa0) return damagedLog
+  if (code >= 0xe000 && code < 0xf900) return privateLog
+  if (code >= 0xff61 && code < 0xffa0) return halfWidthLog
+  const isLetter = (code >= 0x3040 && code < 0xa000) || (code >= 0xac00 && code < 0xd7b0)
+  return isLetter ? rareLog : symbolLog
+}
+
+// ---- Charsets of one byte a character: by letters, and by what may stand beside what ----
+
+/** A text's distinct pairs of neighbouring bytes, one of them beyond ASCII (`before << 8 | byte`), and how often each stands. */
+type Pairs = { keys: Uint16Array; counts: Uint32Array }
+
+function countPairs(near: Uint8Array): Pairs {
+  const places = new Map<number, number>()
+  const counts = new Uint32Array(near.length)
+  for (let i = 1; i < near.length; i++) {
+    const [before, byte] = [near[i - 1] as number, near[i] as number]
+    if (before < 0x80 && byte < 0x80) continue
+    const key = (before << 8) | byte
+    let place = places.get(key)
+    if (place === undefined) places.set(key, (place = places.size))
+    counts[place] = (counts[place] as number) + 1
+  }
+  return { keys: Uint16Array.from(places.keys()), counts: counts.subarray(0, places.size) }
+}
+
+/** Bits of a byte's kind in one charset. */
+const kind = { letter: 1, capital: 2, latin: 4, mark: 8, damage: 16 } as const
+
+type Table = { charset: string; kinds: Uint8Array; letters: Map<Language, Float64Array> }
+const tables = new Map<string, Table>()
+
+/** Letters of the language share this; the rest is for punctuation and foreign letters. */
+const letterShare = 0.95
+/** Each rank is so much rarer than the one before, for alphabets of few letters beyond ASCII and of many. */
+const fallOfFew = 0.78
+const fallOfMany = 0.91
+const manyLetters = 18
+const capitalLog = Math.log(0.06)
+const punctuationLog = Math.log(0.006)
+const foreignLetterLog = -8
+const strangeLog = -10
+const damageLog = -16
+const punctuation = '’‘“”„«»–—…•·§°©®€£¡¿™\u00a0\u00ad‹›´№'
+
+function tableOf(charset: string, languages: readonly Language[]): Table {
+  const known = tables.get(charset)
+  if (known !== undefined) return known
+  const upper = decodeAs(
+    Uint8Array.from({ length: 128 }, (_, i) => i + 128),
+    charset,
+  )
+  const ascii = String.fromCharCode(...Array(128).keys())
+  const all = ascii + upper
+  const table: Table = {
+    charset,
+    kinds: Uint8Array.from(all, kindOf),
+    letters: new Map(languages.map((language) => [language, logsOf(all, alphabets[language])])),
+  }
+  tables.set(charset, table)
+  return table
+}
+
+function kindOf(sign: string): number {
+  if (/[\ufffd\x80-\x9f]/.test(sign)) return kind.damage
+  if (/\p{M}/u.test(sign)) return kind.letter | kind.mark
+  if (!/\p{L}/u.test(sign) || /[ªº]/.test(sign)) return 0
+  const isCapital = sign !== sign.toLowerCase()
+  const isLatin = /\p{Script=Latin}/u.test(sign)
+  return kind.letter | (isCapital ? kind.capital : 0) | (isLatin ? kind.latin : 0)
+}
+
+/** The logarithm of each byte's probability among the bytes beyond ASCII of a text in this language. */
+function logsOf(all: string, alphabet: string): Float64Array {
+  const letters = Array.from(alphabet)
+  const fall = letters.length < manyLetters ? fallOfFew : fallOfMany
+  const total = (1 - fall ** letters.length) / (1 - fall)
+  const ranks = new Map(letters.map((letter, rank) => [letter, rank]))
+  return Float64Array.from(all, (sign) => {
+    const small = sign.toLowerCase()
+    const rank = ranks.get(sign) ?? ranks.get(small)
+    const isCapital = !ranks.has(sign)
+    if (rank !== undefined)
+      return Math.log((letterShare * fall ** rank) / total) + (isCapital ? capitalLog : 0)
+    if (punctuation.includes(sign)) return punctuationLog
+    const bits = kindOf(sign)
+    if ((bits & kind.damage) !== 0) return damageLog
+    return (bits & kind.letter) !== 0 ? foreignLetterLog : strangeLog
+  })
+}
+
+function likelihoodOfLetters(
+  pairs: Pairs,
+  { charset, cost, languages }: (typeof singleByteCharsets)[number],
+): number {
+  const { kinds, letters } = tableOf(charset, languages)
+  const counts = new Uint32Array(256)
+  let together = -cost
+  for (let i = 0; i < pairs.keys.length; i++) {
+    const [pair, count] = [pairs.keys[i] as number, pairs.counts[i] as number]
+    const byte = pair & 0xff
+    if (byte >= 0x80) counts[byte] = (counts[byte] ?? 0) + count
+    together += count * neighbourLog(kinds[pair >> 8] ?? 0, kinds[byte] ?? 0)
+  }
+  let best = -Infinity
+  for (const logs of letters.values()) {
+    let sum = 0
+    for (let byte = 0x80; byte < 0x100; byte++) sum += (counts[byte] ?? 0) * (logs[byte] ?? 0)
+    if (sum > best) best = sum
+  }
+  return best + together
+}
+
+/** What two signs side by side say against a charset: a capital inside a word, two scripts in one, Latin letters without a plain one. */
+function neighbourLog(before: number, after: number): number {
+  if ((before & after & kind.letter) === 0) return 0
+  if (((before | after) & kind.mark) !== 0) return 0
+  if ((before & kind.latin) !== (after & kind.latin)) return -4
+  const isCapitalInside = (before & kind.capital) === 0 && (after & kind.capital) !== 0
+  return isCapitalInside ? -4 : 0
 }

@@ -1,5 +1,6 @@
 /** From bytes to text: byte order mark > Content-Type header > meta > guess, each of them proved on the bytes. Knows no HTML but the meta prescan. */
-import { guessCharset, utf16ByZeros } from './charset-guess.ts'
+import { guessCharset, utf16ByZeros, utf32ByZeros } from './charset-guess.ts'
+import { decodeAs, ownCharset } from './charset-tables.ts'
 
 export type DecodedText = {
   text: string
@@ -24,10 +25,11 @@ const contentTypeCharsMax = 256
  */
 export function decodeText(bytes: Uint8Array, contentType: string): DecodedText {
   const marked = byteOrderMark(bytes)
-  if (marked !== null) return { text: decode(bytes, marked), charset: marked, certain: true }
+  if (marked !== null) return { text: decodeAs(bytes, marked), charset: marked, certain: true }
   const header = headerCharset(contentType)
-  const wide = header?.startsWith('utf-16') || header === null ? utf16ByZeros(bytes) : null
-  if (wide !== null) return { text: decode(bytes, wide), charset: wide, certain: true }
+  const mayBeWide = header === null || /^utf-(16|32)/.test(header)
+  const wide = mayBeWide ? (utf32ByZeros(bytes) ?? utf16ByZeros(bytes)) : null
+  if (wide !== null) return { text: decodeAs(bytes, wide), charset: wide, certain: true }
   const first = header ?? prescan(latin1(bytes, prescanBytes))
   if (first === 'utf-8' || hasUtf8Sequences(bytes)) {
     const text = decodeStrictly(bytes, 'utf-8')
@@ -43,7 +45,7 @@ export function decodeText(bytes: Uint8Array, contentType: string): DecodedText 
   }
   const guess = guessCharset(bytes)
   if (least !== null && !guess.confident) return least
-  return { text: decode(bytes, guess.charset), charset: guess.charset, certain: guess.confident }
+  return { text: decodeAs(bytes, guess.charset), charset: guess.charset, certain: guess.confident }
 }
 
 /** The charset parameter of a Content-Type header (RFC 9110: no blanks around `=`, double quotes only), resolved; null where absent or unknown. */
@@ -68,7 +70,19 @@ export function declaredCharset(bytes: Uint8Array): string | null {
 
 /** A misspelt declaration (`<meta httpequiv="ContentType" content="text/html; charset=gbk">`): a hint that only its bytes can confirm. */
 export function hintedCharset(bytes: Uint8Array): string | null {
-  const head = latin1(bytes, latePrescanBytes).replace(/<!--[^]*?(?:-->|$)/g, '')
+  return anyMetaCharset(splitBody(bytes).head)
+}
+
+/** A declaration that stands in the body, where none belongs: browsers take it, so it is worth a trial. */
+const strayCharset = (bytes: Uint8Array): string | null => anyMetaCharset(splitBody(bytes).body)
+
+function splitBody(bytes: Uint8Array): { head: string; body: string } {
+  const text = latin1(bytes, latePrescanBytes).replace(/<!--[^]*?(?:-->|$)/g, '')
+  const at = text.search(/<body[\s/>]/i)
+  return at < 0 ? { head: text, body: '' } : { head: text.slice(0, at), body: text.slice(at) }
+}
+
+function anyMetaCharset(head: string): string | null {
   const anyMeta = /<\s{0,20}meta[^<>]{0,500}?charset\s{0,20}=\s{0,20}["']?\s{0,20}([\w:.-]{1,40})/gi
   for (const [, label] of head.matchAll(anyMeta)) {
     const charset = metaLabel(label ?? '')
@@ -86,26 +100,30 @@ export function resolveLabel(label: string): string | null {
     const { encoding } = new TextDecoder(name)
     return encoding === 'gbk' || encoding === 'gb2312' ? 'gb18030' : encoding
   } catch {
-    return null // an unknown label is no label
+    return ownCharset(name) // an unknown label is no label
   }
 }
 
 function byteOrderMark(bytes: Uint8Array): string | null {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return 'utf-8'
+  if (hasUtf32Mark(bytes)) return bytes[0] === 0 ? 'utf-32be' : 'utf-32le'
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be'
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le'
   return null
 }
 
+/** 00 00 FE FF or FF FE 00 00: a text of UTF-16 that begins with NUL is unheard of. */
+function hasUtf32Mark(bytes: Uint8Array): boolean {
+  const mark = bytes.subarray(0, 4).join()
+  return mark === '0,0,254,255' || mark === '255,254,0,0'
+}
+
 /** In a meta element UTF-16 can only be a mistake: these bytes were read as ASCII. */
 function metaLabel(label: string): string | null {
   const charset = resolveLabel(label)
-  if (charset?.startsWith('utf-16')) return 'utf-8'
+  if (/^utf-(16|32)/.test(charset ?? '')) return 'utf-8'
   return charset === 'x-user-defined' ? 'windows-1252' : charset
 }
-
-const decode = (bytes: Uint8Array, charset: string): string =>
-  new TextDecoder(charset).decode(bytes)
 
 /** What is said about the charset, weaker and weaker, each name once; the document is searched only as far as asked. */
 function* claimsOf(header: string | null, bytes: Uint8Array): Generator<string> {
@@ -114,9 +132,15 @@ function* claimsOf(header: string | null, bytes: Uint8Array): Generator<string> 
   if (declared !== null && declared !== header) yield declared
   const hinted = hintedCharset(bytes)
   if (hinted !== null && hinted !== declared && hinted !== header) yield hinted
+  const stray = strayCharset(bytes)
+  if (stray !== null && stray !== declared && stray !== header && stray !== hinted) yield stray
 }
 
 function decodeStrictly(bytes: Uint8Array, charset: string): string | null {
+  if (ownCharset(charset) !== null) {
+    const text = decodeAs(bytes, charset)
+    return text.includes('\uFFFD') ? null : text
+  }
   try {
     return new TextDecoder(charset, { fatal: true }).decode(bytes)
   } catch {
@@ -128,7 +152,7 @@ function decodeStrictly(bytes: Uint8Array, charset: string): string | null {
 function decodeJudged(bytes: Uint8Array, charset: string): { text: string; damage: number } {
   const strict = decodeStrictly(bytes, charset)
   if (strict !== null) return { text: strict, damage: 0 }
-  const text = decode(bytes, charset)
+  const text = decodeAs(bytes, charset)
   let damaged = text.match(/\uFFFD/g)?.length ?? 0
   if (text.endsWith('\uFFFD')) damaged--
   const beyondAscii = text.match(/[^\0-\x7f]/g)?.length ?? 0
@@ -163,7 +187,7 @@ function isBetrayedByRuns(bytes: Uint8Array, charset: string): boolean {
 const latin1 = (bytes: Uint8Array, max: number): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, max)).toString('latin1')
 
-/** "Prescan a byte stream to determine its encoding" of the HTML standard, on bytes read as characters. */
+/** "Prescan a byte stream to determine its encoding" of the HTML standard, on bytes read as characters; but the body declares nothing. */
 function prescan(head: string): string | null {
   const xml = /^<\?xml[^>]{0,200}?\sencoding\s*=\s*["']([^"']{1,40})["']/.exec(head)
   if (xml?.[1] !== undefined) return metaLabel(xml[1])
@@ -174,6 +198,7 @@ function prescan(head: string): string | null {
       if (end < 0) return null
       at = end + 3
     } else if (/^<\/?[a-z]/i.test(head.slice(at, at + 3))) {
+      if (/^<body[\s/>]/i.test(head.slice(at, at + 6))) return null
       const isMeta = /^<meta[\s/]/i.test(head.slice(at, at + 6))
       const tag = readTag(head, isMeta ? at + 5 : skipName(head, at + 1))
       if (tag === null) return null

@@ -1,6 +1,7 @@
 /** Where a page leads and what it asks of robots: links, base, canonical, refresh, meta robots and X-Robots-Tag. Decides no scope. */
 import { hostOf, normalizeUrl, splitUrl } from '../lib/url.ts'
 import { copyOf } from './kept-text.ts'
+import { withQueryIn } from './link-charset.ts'
 import type { PageTree } from './page-tree.ts'
 
 export type Directives = { noindex: boolean; nofollow: boolean; noarchive: boolean }
@@ -16,19 +17,23 @@ const directiveCharsMax = 4_000
 export const baseOf = (tree: PageTree, url: string): string =>
   tree.base === null ? url : (normalizeUrl(tree.base.trim(), url) ?? url)
 
-/** The canonical URLs to follow, distinct, in page order, without the page itself; none where the page says nofollow. */
+/**
+ * The canonical URLs to follow, distinct, in page order, without the page itself; none where the page says nofollow.
+ * @param charset of the page: queries are sent in it.
+ */
 export function linksOf(
   tree: PageTree,
   url: string,
   linksMax: number,
   nofollow: boolean,
+  charset: string = 'utf-8',
 ): string[] {
   if (nofollow) return []
   const base = baseOf(tree, url)
   const found = new Set<string>()
   for (const { href, isNofollow } of tree.links) {
     if (isNofollow) continue
-    const link = normalizeUrl(href, base)
+    const link = normalizeUrl(withQueryIn(charset, href), base)
     if (link !== null && link !== url) found.add(link)
     if (found.size >= linksMax) break
   }
@@ -54,7 +59,11 @@ export function canonicalOf(tree: PageTree, url: string): string | null {
 }
 
 /** Delay in seconds and target of `meta http-equiv=refresh`, by the HTML standard's grammar, fractions ignored; null where it names no address. */
-export function refreshOf(tree: PageTree, url: string): { delayS: number; url: string } | null {
+export function refreshOf(
+  tree: PageTree,
+  url: string,
+  charset: string = 'utf-8',
+): { delayS: number; url: string } | null {
   const match = /^\s*(\d{0,9}(?:\.\d{0,9})?)\s*[;,\s]\s*(?:url\s*=\s*)?(["']?)(.*)$/is.exec(
     tree.refresh ?? '',
   )
@@ -62,13 +71,18 @@ export function refreshOf(tree: PageTree, url: string): { delayS: number; url: s
   const [, delay = '', quote = '', rest = ''] = match
   const end = quote === '' ? -1 : rest.indexOf(quote)
   const address = (end < 0 ? rest : rest.slice(0, end)).trim()
-  const target = address === '' ? null : normalizeUrl(address, baseOf(tree, url))
+  const target =
+    address === '' ? null : normalizeUrl(withQueryIn(charset, address), baseOf(tree, url))
   return target === null ? null : { delayS: Number(delay), url: copyOf(target) }
 }
 
 /** The refresh that leads elsewhere soon; null for none, for a slow one, and for a page that only renews itself. */
-export function promptRefresh(tree: PageTree, url: string): string | null {
-  const refresh = refreshOf(tree, url)
+export function promptRefresh(
+  tree: PageTree,
+  url: string,
+  charset: string = 'utf-8',
+): string | null {
+  const refresh = refreshOf(tree, url, charset)
   if (refresh === null || refresh.delayS > refreshDelayMaxS || refresh.url === url) return null
   return refresh.url
 }

@@ -73,9 +73,9 @@ async function readHtml(
   return {
     ...(await analyse(content, tree.lang, job, options)),
     fields: rules.length === 0 ? {} : await fieldsOf(html, job, tree.shape),
-    links: linksOf(tree, url, linksMax, directives.nofollow),
+    links: linksOf(tree, url, linksMax, directives.nofollow, charset),
     canonical: canonicalOf(tree, url),
-    refresh: directives.nofollow ? null : promptRefresh(tree, url),
+    refresh: directives.nofollow ? null : promptRefresh(tree, url, charset),
     noindex: directives.noindex,
     noarchive: directives.noarchive,
     charset,

@@ -1,15 +1,8 @@
-/** Charset detection: the chain and its proofs on made-up bytes, then the public suites where they are at hand. */
+/** Charset detection: the chain and its proofs on made-up bytes. The public suites are asked by test/unit/public-suites.test.ts. */
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
-import {
-  declaredCharset,
-  decodeText,
-  headerCharset,
-  hintedCharset,
-  resolveLabel,
-} from '../../../src/crawl/charset.ts'
+import { decodeText } from '../../../src/crawl/charset.ts'
 import { encodeText } from './encode-text.ts'
 
 const chinese =
@@ -235,113 +228,4 @@ describe('decodeText', () => {
       const { user, system } = process.cpuUsage(start)
       assert.ok((user + system) / 1_000 < 500, `${(user + system) / 1_000} ms`)
     })
-})
-
-type Coded = { b64: string }
-type SuiteCase = {
-  encoding: string
-  b64: string
-  fn: string
-  args: (string | Coded | null)[]
-  result: unknown
-}
-const suites = '../shared/conformance/'
-const skip =
-  existsSync(suites) || process.env['CI'] === 'true' ? false : 'the conformance suites are missing'
-const read = (name: string): SuiteCase[] =>
-  (JSON.parse(readFileSync(`${suites}${name}.json`, 'utf8')) as { cases: SuiteCase[] }).cases
-const bytesOf = (value: string | Coded | null | undefined): Uint8Array =>
-  typeof value === 'object' && value !== null
-    ? new Uint8Array(Buffer.from(value.b64, 'base64'))
-    : utf8(value ?? '')
-
-/** Python's codec names and spellings, as the platform calls them. */
-function named(name: string | null): string | null {
-  if (name === null) return null
-  const label = name.toLowerCase()
-  const spelt: Record<string, string> = {
-    cp1252: 'windows-1252',
-    cp1251: 'windows-1251',
-    utf8: 'utf-8',
-    big5hkscs: 'big5',
-    ascii: 'utf-8',
-    'utf-16-be': 'utf-16be',
-    'utf-16-le': 'utf-16le',
-  }
-  return spelt[label] ?? resolveLabel(label.replace(/^iso8859/, 'iso-8859')) ?? label
-}
-
-/** Where w3lib wants something else, and why we differ. */
-const w3libDifferences: Record<string, number[]> = {
-  'UTF-32 is no encoding of the web (WHATWG): no decoder has it': [2, 3, 89, 90, 91, 92, 94],
-  'a meta in the body counts, as in browsers and html5lib': [46, 62],
-}
-
-describe('public charset suites', { skip }, () => {
-  it('html5lib: 82 of 82 declarations', () => {
-    for (const [index, { b64, encoding }] of read('charset-html5lib').entries()) {
-      const bytes = bytesOf({ b64 })
-      const bom = bytes[0] === 0xef ? 'utf-8' : null
-      assert.equal(
-        bom ?? declaredCharset(bytes) ?? 'windows-1252',
-        encoding.toLowerCase(),
-        `case ${index}`,
-      )
-    }
-  })
-
-  it('html-encoding-sniffer: 16 of 16', () => {
-    for (const { b64, encoding } of read('charset-html-encoding-sniffer')) {
-      const bytes = bytesOf({ b64 })
-      const bom =
-        bytes[0] === 0xef || (bytes[0] ?? 0) >= 0xfe ? decodeText(bytes, '').charset : null
-      assert.equal(bom ?? declaredCharset(bytes) ?? 'windows-1252', encoding.toLowerCase())
-    }
-  })
-
-  it('w3lib: 101 but for the listed differences', () => {
-    const differs: Record<string, string> = {}
-    for (const [index, one] of read('charset-w3lib').entries()) {
-      const [first, second] = one.args
-      const got =
-        one.fn === 'http_content_type_encoding'
-          ? headerCharset(first as string)
-          : one.fn === 'resolve_encoding'
-            ? resolveLabel(first as string)
-            : one.fn === 'html_body_declared_encoding'
-              ? (declaredCharset(bytesOf(first)) ?? hintedCharset(bytesOf(first)))
-              : one.fn === 'read_bom'
-                ? (bytesOf(first)[0] ?? 0) >= 0xef
-                  ? decodeText(bytesOf(first), '').charset
-                  : null
-                : decodeText(bytesOf(second), typeof first === 'string' ? first : '')
-      const want = one.result as [string | null, string | Coded | null] | string | null
-      const wanted = named(Array.isArray(want) ? want[0] : want)
-      const charset = typeof got === 'object' && got !== null ? got.charset : got
-      const textDiffers =
-        typeof got === 'object' && got !== null && Array.isArray(want) && got.text !== want[1]
-      if (charset !== wanted || textDiffers)
-        differs[index] = `${String(charset)}, not ${String(wanted)}`
-    }
-    assert.deepEqual(
-      Object.keys(differs).map(Number),
-      Object.values(w3libDifferences)
-        .flat()
-        .toSorted((a, b) => a - b),
-      JSON.stringify(differs),
-    )
-  })
-
-  it('node-chardet: undeclared texts, by split', (test) => {
-    const right = { train: 0, validation: 0, test: 0 }
-    const all = { train: 0, validation: 0, test: 0 }
-    for (const { b64, encoding, split } of read('charset-detect-node-chardet') as (SuiteCase & {
-      split: keyof typeof all
-    })[]) {
-      all[split]++
-      if (decodeText(bytesOf({ b64 }), '').charset === (named(encoding) ?? encoding)) right[split]++
-    }
-    test.diagnostic(JSON.stringify({ right, all }))
-    assert.ok(right.validation >= 20, 'the languages of our candidates are told apart')
-  })
 })
