@@ -179,6 +179,9 @@ export function createIndexReader(db: Db): IndexReader {
     complete: (prefix, limit) => completeTerms(snapshot.views(), prefix, limit),
     documents: () => snapshot.documents(),
     frequency: (term) => scorer.frequency(term),
+    postings: (term, deadlineMs) => scorer.postings(term, deadlineMs),
+    docnoLimit: () => snapshot.codes().length,
+    isLiving: (docno) => (snapshot.codes()[docno] ?? 0) > 0,
     lengthNorm: (docno) =>
       lengthNorm(lengths[snapshot.codes()[docno] ?? 0] ?? 0, snapshot.meanLength()),
   }

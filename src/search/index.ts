@@ -83,6 +83,14 @@ export interface IndexReader {
   documents(): number
   /** Documents that hold the term. */
   frequency(term: string): number
+  /** The first `count` of each are all postings of a term in docno order, the dead included; the next call overwrites them. */
+  postings(
+    term: string,
+    deadlineMs: number,
+  ): { readonly docnos: Uint32Array; readonly quants: Uint8Array; readonly count: number }
+  /** Greater than every docno. */
+  docnoLimit(): number
+  isLiving(docno: number): boolean
   /** 0.3 + 0.7 length / mean length of a document, as BM25F takes it. */
   lengthNorm(docno: number): number
 }

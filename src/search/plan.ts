@@ -1,10 +1,10 @@
 /** From a parsed query to what the index is asked: terms, weights, alternatives, and what a hit must or must not hold. */
-import { foldText } from '../text/normalize.ts'
 import { titleKeyOf } from '../text/title-key.ts'
 import type { Analyzer, QueryWord } from '../text/tokenize.ts'
 import type { IndexQuery, IndexReader } from './index.ts'
-import type { ParsedQuery } from './query.ts'
-import { autoWordsMax, inverseFrequency, isHanTerm, queryWordsMax } from './score.ts'
+import type { Condition, ParsedQuery } from './query.ts'
+import { autoWordsMax, inverseFrequency, queryWordsMax } from './score.ts'
+import { expandPrefix } from './terms.ts'
 
 /** Looked at before the rarest are chosen. */
 const wordsJudgedMax = 96
@@ -12,8 +12,10 @@ const wordsJudgedMax = 96
 const typedCharsMax = 128
 /** A page that holds this many neighbouring pairs of a query holds its text. */
 const bigramsMax = 64
-/** Terms of phrases: each is one list to read. */
-const requiredMax = 64
+/** Pairs of characters of conditions only rank: as the pairs of words do, by half. */
+const conditionBigramWeight = 0.5
+/** Terms of one prefix that rank. */
+const prefixRankedMax = 8
 const titleKeyWeight = 1
 
 export type Plan = {
@@ -24,14 +26,13 @@ export type Plan = {
   sequence: readonly { term: string; form: string }[]
   /** Terms to mark in titles and snippets. */
   marked: ReadonlySet<string>
-  /** Folded; each hit's text must hold them, or must not. */
-  phrases: readonly string[]
-  withoutPhrases: readonly string[]
-  inTitle: readonly string[]
+  /** No plain words: the conditions alone say what is a hit. */
+  isConditional: boolean
   warnings: readonly string[]
 }
 
-type Word = QueryWord & { group: number | undefined }
+/** `isConditional`: the conditions see to it that it is there; here it ranks. */
+type Word = QueryWord & { isConditional: boolean }
 
 export function planQuery(
   parsed: ParsedQuery,
@@ -40,34 +41,30 @@ export function planQuery(
   match: IndexQuery['match'],
 ): Plan {
   const warnings: string[] = []
-  const { words, bigrams } = analysePieces(parsed, analyzer, reader)
+  const { words, bigrams, conditionBigrams } = analyseQuery(parsed, analyzer, reader)
   const kept = keepRarest(words, reader, warnings)
-  const mustHold = [...parsed.phrases, ...parsed.inTitle]
-  const required = mustHold.flatMap((text) => termsOfText(analyzer, text))
-  const without: string[] = []
-  const withoutPhrases = parsed.withoutPhrases.map(foldText)
-  for (const text of parsed.without) {
-    const terms = analyzer.query(text).words.filter(({ isPart }) => !isPart)
-    // Several terms are one word only when they stand together: that takes the text to judge.
-    if (terms.length === 1) without.push((terms[0] as QueryWord).term)
-    else if (terms.length > 1) withoutPhrases.push(foldText(text))
-  }
   if (bigrams.length > bigramsMax) bigrams.length = bigramsMax
+  if (conditionBigrams.length > bigramsMax) conditionBigrams.length = bigramsMax
+  const isConditional =
+    parsed.conditions.length > 0 && kept.every((word) => word.isConditional) && bigrams.length === 0
+  const isLong = match === 'auto' && typedWords(parsed, analyzer) > autoWordsMax
   return {
     index: {
       words: weigh(kept),
       bigrams: bigrams.map((term) => ({ term, weight: 1 })),
-      boosts: boostsOf(parsed),
-      required: [...new Set(required)].slice(0, requiredMax),
-      without,
-      match: match === 'auto' && typedWords(parsed, analyzer) > autoWordsMax ? 'any' : match,
+      boosts: [
+        ...boostsOf(parsed),
+        ...conditionBigrams.map((term) => ({ term, weight: conditionBigramWeight })),
+      ],
+      required: [],
+      without: [],
+      // Without plain words every page that the conditions let through holds "all" of them.
+      match: isConditional ? 'all' : isLong ? 'any' : match,
     },
     forms: new Map(kept.map(({ term, form }) => [term, form])),
     sequence: kept.filter(({ isPart }) => !isPart).map(({ term, form }) => ({ term, form })),
-    marked: new Set([...kept.map(({ term }) => term), ...bigrams, ...required]),
-    phrases: parsed.phrases.map(foldText).filter((text) => text.trim() !== ''),
-    withoutPhrases: withoutPhrases.filter((text) => text.trim() !== ''),
-    inTitle: parsed.inTitle.map(foldText).filter((text) => text.trim() !== ''),
+    marked: new Set([...kept.map(({ term }) => term), ...bigrams, ...conditionBigrams]),
+    isConditional,
     warnings,
   }
 }
@@ -95,30 +92,57 @@ function typedWords({ pieces }: ParsedQuery, analyzer: Analyzer): number {
   return words
 }
 
-/** Neighbouring pieces are analysed as one text, so that Han runs and compounds stay whole. */
-function analysePieces(
-  { pieces, phrases, inTitle }: ParsedQuery,
+/** Plain words are analysed as one text, so that Han runs and compounds stay whole; each condition is one of its own. */
+function analyseQuery(
+  { pieces, conditions }: ParsedQuery,
   analyzer: Analyzer,
   reader: IndexReader,
-): { words: Word[]; bigrams: string[] } {
-  const texts: { text: string; group: number | null }[] = []
-  for (const { text, group } of pieces) {
-    const last = texts.at(-1)
-    if (last && last.group === null && group === null) last.text += ` ${text}`
-    else texts.push({ text, group })
-  }
-  for (const text of [...phrases, ...inTitle]) texts.push({ text, group: null })
-  const words: Word[] = []
-  const bigrams = new Set<string>()
-  for (const { text, group } of texts) {
+): { words: Word[]; bigrams: string[]; conditionBigrams: string[] } {
+  const plain = analyzer.query(pieces.map(({ text }) => text).join(' '))
+  const wholes = plain.words.flatMap((word) => inParts(word, reader))
+  const words: Word[] = wholes.map((word) => ({ ...word, isConditional: false }))
+  const conditionBigrams = new Set<string>()
+  for (const text of wantedTexts(conditions, analyzer, reader)) {
     const analysed = analyzer.query(text)
     for (const word of analysed.words.flatMap((whole) => inParts(whole, reader)))
-      words.push({ ...word, group: group ?? undefined })
-    // Pairs of alternatives are no evidence for all of the query.
-    if (group === null) for (const bigram of analysed.bigrams) bigrams.add(bigram)
+      words.push({ ...word, isConditional: true })
+    for (const bigram of analysed.bigrams) conditionBigrams.add(bigram)
   }
   const telling = words.filter(({ isStop }) => !isStop)
-  return { words: telling.length > 0 ? telling : words, bigrams: [...bigrams] }
+  return {
+    words: telling.length > 0 ? telling : words,
+    bigrams: plain.bigrams,
+    conditionBigrams: [...conditionBigrams],
+  }
+}
+
+/** Texts that a hit may hold because of a condition. */
+function wantedTexts(
+  conditions: readonly Condition[],
+  analyzer: Analyzer,
+  reader: IndexReader,
+): string[] {
+  return conditions.flatMap((condition): string[] => {
+    switch (condition.kind) {
+      case 'all':
+      case 'any':
+        return wantedTexts(condition.of, analyzer, reader)
+      case 'words':
+      case 'phrase':
+      case 'title':
+        return [condition.text]
+      case 'prefix':
+        return expandPrefix(condition.text, analyzer, reader).slice(0, prefixRankedMax)
+      case 'not':
+      case 'url':
+      case 'site':
+      case 'lang':
+      case 'type':
+      case 'time':
+      case 'field':
+        return []
+    }
+  })
 }
 
 /** getUserName where only get, user and name are known. */
@@ -156,27 +180,13 @@ function boostsOf({ pieces }: ParsedQuery): IndexQuery['boosts'] {
 
 /** Each term once, its weight how often it stands there. */
 function weigh(words: readonly Word[]): IndexQuery['words'] {
-  const weighed = new Map<
-    string,
-    { term: string; weight: number; group?: number; isPart?: boolean }
-  >()
-  for (const { term, group, isPart } of words) {
+  const weighed = new Map<string, { term: string; weight: number; isPart: boolean }>()
+  for (const { term, isPart, isConditional } of words) {
     const known = weighed.get(term)
-    if (known) known.weight += 1
-    else
-      weighed.set(term, {
-        term,
-        weight: 1,
-        ...(group === undefined ? {} : { group }),
-        ...(isPart ? { isPart } : {}),
-      })
+    if (known) {
+      known.weight += 1
+      known.isPart &&= isPart || isConditional
+    } else weighed.set(term, { term, weight: 1, isPart: isPart || isConditional })
   }
   return [...weighed.values()]
-}
-
-/** Terms that a text with this phrase certainly has: for Han pairs instead of words, because a page may be cut otherwise. */
-function termsOfText(analyzer: Analyzer, text: string): string[] {
-  const { words, bigrams } = analyzer.query(text)
-  const certain = words.filter(({ term, isPart }) => !isPart && !isHanTerm(term))
-  return [...certain.map(({ term }) => term), ...bigrams]
 }

@@ -2,7 +2,8 @@
 import { AppError } from '../lib/errors.ts'
 import type { SearchRequest } from './answer.ts'
 import type { Filter } from './attributes.ts'
-import { dayOf, type ParsedQuery } from './query.ts'
+import { periodOf } from './dates.ts'
+import type { ParsedQuery } from './query.ts'
 
 const dayMs = 86_400_000
 
@@ -29,8 +30,8 @@ const earliest = (a: number | null, b: number | null): number | null =>
 function timeOf(name: string, text: string, nowMs: number): { fromMs: number; toMs: number } {
   const backMs = durationMs(text)
   if (backMs !== null) return { fromMs: nowMs - backMs, toMs: nowMs - backMs }
-  const fromMs = dayOf(text)
-  if (fromMs !== null) return { fromMs, toMs: endOf(text, fromMs) }
+  const period = periodOf(text)
+  if (period !== null) return period
   const pointMs = /^\d{4}-\d\d-\d\dT/.test(text) ? Date.parse(text) : Number.NaN
   if (Number.isNaN(pointMs))
     throw new AppError(
@@ -38,15 +39,6 @@ function timeOf(name: string, text: string, nowMs: number): { fromMs: number; to
       `${name}: "${text}" is neither a date (2026-11-30) nor a duration (P7D)`,
     )
   return { fromMs: pointMs, toMs: pointMs }
-}
-
-/** The first moment after a year, month or day. */
-function endOf(text: string, fromMs: number): number {
-  const date = new Date(fromMs)
-  const parts = text.split(/[-/]/).length
-  if (parts === 1) return Date.UTC(date.getUTCFullYear() + 1, 0, 1)
-  if (parts === 2) return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1)
-  return fromMs + dayMs
 }
 
 /** ISO 8601 durations; a month is 30 days, a year 365. */

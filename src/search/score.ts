@@ -44,6 +44,8 @@ export type Scorer = {
   ): IndexAnswer
   /** Living documents that hold the term. */
   frequency(term: string): number
+  /** All postings of a term, the dead included; overwritten by the next call of anything here. */
+  postings(term: string, deadlineMs: number): Readonly<PostingList>
 }
 
 /** What a query collects for each document, by docno; all zero between queries. */
@@ -113,6 +115,7 @@ export function createScorer(snapshot: Snapshot): Scorer {
       }
     },
     frequency: (term) => frequencyOf(read(term, Number.POSITIVE_INFINITY)),
+    postings: read,
   }
 }
 

@@ -5,6 +5,8 @@ import type { Analyzer } from '../text/tokenize.ts'
 import type { Hit, SearchAnswer, SearchRequest, SuggestAnswer } from './answer.ts'
 import { Attributes } from './attributes.ts'
 import { createIndexReader } from './flex.ts'
+import { createConditions } from './conditions.ts'
+import { type DocnoSet, eachOf, has } from './docno-set.ts'
 import { createHitMaker } from './hits.ts'
 import type { IndexAnswer, IndexHit, IndexReader, PackedSegment } from './index.ts'
 import { type Plan, planQuery } from './plan.ts'
@@ -14,11 +16,6 @@ import { filterOf } from './request.ts'
 import { shorterQueries } from './shorter.ts'
 import { createSuggester } from './suggest.ts'
 import { createTopList } from './top.ts'
-import { holdsPhrases, needsText } from './verify.ts'
-
-/** Texts read to judge phrases: about 0.3 ms each. */
-const verifiedMax = 300
-const verifiedAtOnce = 50
 
 const warmUpMs = 2_000
 const warmUpQueries = 4
@@ -68,6 +65,7 @@ export function createSearcher(store: Reader, analyzer: Analyzer): Searcher {
   const rerank = createReranker(store, analyzer, index)
   const makeHit = createHitMaker(store, analyzer)
   const suggester = createSuggester(store, analyzer, index)
+  const conditions = createConditions(store, analyzer, index, attributes)
 
   const within = <R>(work: () => R): R => {
     index.begin()
@@ -84,7 +82,8 @@ export function createSearcher(store: Reader, analyzer: Analyzer): Searcher {
     const parsed = parseQuery(request.q)
     const plan = planQuery(parsed, analyzer, index, request.match)
     const passes = attributes.accepts(filterOf(request, parsed, Date.now()))
-    const finder = new Finder(store, index, attributes, plan, passes, request, deadlineMs)
+    const held = conditions.evaluate(parsed.conditions, deadlineMs)
+    const finder = new Finder(store, index, attributes, plan, passes, held, request, deadlineMs)
     const isBlank = plan.index.words.length + plan.index.bigrams.length === 0
     const { hits, total, isExact, matched } = isBlank ? finder.newest() : finder.find(rerank)
     const page = hits.slice(request.offset, request.offset + request.limit)
@@ -150,6 +149,9 @@ class Finder {
   readonly #attributes: Attributes
   readonly #plan: Plan
   readonly #passes: ((docno: number) => boolean) | null
+  /** Documents that hold the conditions of the query; null = it has none. */
+  readonly #held: DocnoSet | null
+  readonly #isExact: boolean
   readonly #request: SearchRequest
   readonly #deadlineMs: number
   readonly #isFolding: boolean
@@ -161,6 +163,7 @@ class Finder {
     attributes: Attributes,
     plan: Plan,
     passes: ((docno: number) => boolean) | null,
+    held: ReturnType<ReturnType<typeof createConditions>['evaluate']>,
     request: SearchRequest,
     deadlineMs: number,
   ) {
@@ -169,6 +172,8 @@ class Finder {
     this.#attributes = attributes
     this.#plan = plan
     this.#passes = passes
+    this.#held = held?.set ?? null
+    this.#isExact = held?.isExact ?? true
     this.#request = request
     this.#deadlineMs = deadlineMs
     this.#isFolding = request.group === 'duplicate'
@@ -177,14 +182,13 @@ class Finder {
   /** Enough hits for the page that was asked for, folded or expanded. */
   find(rerank: ReturnType<typeof createReranker>): Found {
     const wanted = this.#request.offset + this.#request.limit
-    if (needsText(this.#plan)) return this.#verified(wanted)
     if (this.#request.sort !== 'relevance') return this.#byDate()
     for (let limit = wanted * 2 + 20; ; limit *= 4) {
       const { hits, total, matched } = this.#ask(limit)
       const ranked = rerank(hits, this.#plan, this.#deadlineMs)
       const shaped = this.#shape(ranked)
       if (shaped.length >= wanted || hits.length >= total)
-        return { hits: shaped, total: this.#total(total), isExact: true, matched }
+        return { hits: shaped, total: this.#total(total), isExact: this.#isExact, matched }
     }
   }
 
@@ -193,7 +197,7 @@ class Finder {
     const top = createTopList(this.#request.offset + this.#request.limit)
     const sign = this.#request.sort === 'date' ? -1 : 1
     let total = 0
-    const hasFilter = this.#passes !== null
+    const hasFilter = this.#passes !== null || this.#held !== null
     const documents = this.#store.db.prepare<{ docno: number }>(
       'SELECT docno FROM doc WHERE copy_of IS NULL',
     )
@@ -212,12 +216,14 @@ class Finder {
     }
     const hits = top.take().map(({ docno }): IndexHit => ({ docno, score: 0, missing: [] }))
     const matched = total > 0 ? 'all' : 'none'
-    return { hits: this.#shape(hits), total, isExact: true, matched }
+    return { hits: this.#shape(hits), total, isExact: this.#isExact, matched }
   }
 
   #ask(limit: number, accept?: (docno: number) => boolean): IndexAnswer {
     this.#tally = { grouped: 0, groups: new Set(), copies: 0 }
-    return this.#index.search(this.#plan.index, limit, this.#deadlineMs, (docno) => {
+    const ranked = new Set<number>()
+    const isRanked = this.#plan.isConditional
+    const judge = (docno: number): boolean => {
       if (!this.#accepts(docno) || (accept && !accept(docno))) return false
       const key = this.#attributes.foldKey(docno)
       if (this.#attributes.hasCopies(key)) {
@@ -225,12 +231,35 @@ class Finder {
         this.#tally.groups.add(key)
       }
       this.#tally.copies += this.#passingCopies(docno)
+      if (isRanked) ranked.add(docno)
       return true
-    })
+    }
+    const answer = this.#index.search(this.#plan.index, limit, this.#deadlineMs, judge)
+    return isRanked ? this.#withUnranked(answer, limit, ranked, judge) : answer
+  }
+
+  /** A condition can hold for pages without any word that ranks (a OR inurl:b): they come last. */
+  #withUnranked(
+    answer: IndexAnswer,
+    limit: number,
+    ranked: ReadonlySet<number>,
+    judge: (docno: number) => boolean,
+  ): IndexAnswer {
+    const hits = [...answer.hits]
+    let total = answer.total
+    if (this.#held !== null)
+      eachOf(this.#held, (docno) => {
+        if (ranked.has(docno) || !this.#index.isLiving(docno) || !judge(docno)) return true
+        total += 1
+        if (hits.length < limit) hits.push({ docno, score: 0, missing: [] })
+        return true
+      })
+    return { hits, total, matched: total > 0 ? 'all' : 'none' }
   }
 
   /** A document passes when it, or an exact copy of it, passes the filters. */
   #accepts(docno: number): boolean {
+    if (this.#held !== null && !has(this.#held, docno)) return false
     const passes = this.#passes
     return passes === null || passes(docno) || this.#attributes.copiesOf(docno).some(passes)
   }
@@ -284,37 +313,7 @@ class Finder {
       const sorted = hits.sort((a, b) => (order.get(a.docno) ?? 0) - (order.get(b.docno) ?? 0))
       const shaped = this.#shape(sorted)
       if (shaped.length >= wanted || order.size >= total)
-        return { hits: shaped, total: counted, isExact: true, matched }
-    }
-  }
-
-  /** Best first, each judged by its stored text, until the page is full and some more for the count; bounded. */
-  #verified(wanted: number): Found {
-    const { hits, total, matched } = this.#ask(verifiedMax)
-    const kept: IndexHit[] = []
-    const startMs = performance.now()
-    const halfMs = startMs + (this.#deadlineMs - startMs) / 2
-    let judged = 0
-    for (const hit of hits) {
-      const isDue = judged % verifiedAtOnce === 0 && judged > 0
-      if (isDue && this.#shape(kept).length >= wanted && performance.now() > halfMs) break
-      if (performance.now() > this.#deadlineMs)
-        throw new AppError('overloaded', 'the phrases took too long', { retryAfterS: 1 })
-      judged += 1
-      const text = this.#store.textByDocno(hit.docno)
-      if (text !== null && holdsPhrases(this.#plan, text)) kept.push(hit)
-    }
-    if (this.#request.sort !== 'relevance') {
-      const sign = this.#request.sort === 'date' ? 1 : -1
-      const dateOf = ({ docno }: IndexHit): number => this.#attributes.dateMs(docno)
-      kept.sort((a, b) => sign * (dateOf(a) - dateOf(b)) || a.docno - b.docno)
-    }
-    const shaped = this.#shape(kept)
-    return {
-      hits: shaped,
-      total: shaped.length,
-      isExact: judged >= total,
-      matched: shaped.length > 0 ? matched : 'none',
+        return { hits: shaped, total: counted, isExact: this.#isExact, matched }
     }
   }
 }

@@ -1,49 +1,74 @@
-/** Judges by the stored text what postings cannot tell: phrases, excluded phrases, words in the title. */
+/** Judges by the stored text what postings cannot tell: whether a phrase stands there. Pure. */
 import { foldText } from '../text/normalize.ts'
-import type { Plan } from './plan.ts'
 
-/** A document as it is stored, title and all text. */
-export type VerifiedText = { title: string; text: string; rest: string }
+/** A phrase as it is looked for: folded stretches of letters, between which anything else may stand. */
+export type Phrase = { chunks: readonly string[] }
 
-export const needsText = ({ phrases, withoutPhrases, inTitle }: Plan): boolean =>
-  phrases.length + withoutPhrases.length + inTitle.length > 0
+/* Classes of units. Surrogates are told by their code point. */
+const SEPARATOR = 1
+/** Letters with blanks between words: there a phrase begins and ends at a border. */
+const ALPHABETIC = 2
+/** Han and others, where words need no border. */
+const BLANKLESS = 3
 
-export function holdsPhrases(
-  { phrases, withoutPhrases, inTitle }: Plan,
-  text: VerifiedText,
-): boolean {
-  const title = squeeze(foldText(text.title))
-  if (!inTitle.every((phrase) => hasPhrase(title, phrase))) return false
-  if (phrases.length + withoutPhrases.length === 0) return true
-  // A line feed parts them: no phrase spans title and text.
-  const all = `${title}\n${squeeze(foldText(text.text))}\n${squeeze(foldText(text.rest))}`
-  return (
-    phrases.every((phrase) => hasPhrase(all, phrase)) &&
-    !withoutPhrases.some((phrase) => hasPhrase(all, phrase))
-  )
+const word = /[\p{L}\p{N}\p{M}+#]/u
+const blankless =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\u30fc]/u
+
+const classes = new Uint8Array(65_536)
+
+/** SEPARATOR outside of the text. */
+function classAt(text: string, i: number): number {
+  if (i < 0 || i >= text.length) return SEPARATOR
+  const unit = text.charCodeAt(i)
+  if ((unit & 0xf800) === 0xd800) return classOfPair(text, i)
+  return (classes[unit] as number) || (classes[unit] = classOf(text.charAt(i)))
 }
 
-/** Blanks are alike, and punctuation between words is one. */
-const squeeze = (folded: string): string => folded.replace(/[^\p{L}\p{N}\p{M}+#]+/gu, ' ')
+/** Either half of a pair has the class of the whole. */
+function classOfPair(text: string, i: number): number {
+  const isLow = (text.charCodeAt(i) & 0xfc00) === 0xdc00
+  return classOf(String.fromCodePoint(text.codePointAt(isLow && i > 0 ? i - 1 : i) as number))
+}
 
-/** Letters with blanks between words: there a phrase begins and ends at a border. */
-const alphabetic = /[\p{L}\p{N}]/u
-const blankless =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
+function classOf(char: string): number {
+  if (blankless.test(char)) return BLANKLESS
+  return word.test(char) ? ALPHABETIC : SEPARATOR
+}
 
-/** @param text squeezed; @param phrase folded */
-export function hasPhrase(text: string, phrase: string): boolean {
-  const wanted = squeeze(phrase).trim()
-  if (wanted === '') return true
-  for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, at + 1)) {
-    const end = at + wanted.length
-    if (isBorder(text[at - 1], wanted[0]) && isBorder(text[end], wanted.at(-1))) return true
+/** null where the text has no letter to look for. */
+export function phraseOf(text: string): Phrase | null {
+  const folded = foldText(text)
+  const chunks: string[] = []
+  for (let i = 0; i < folded.length;) {
+    let end = i
+    while (end < folded.length && classAt(folded, end) !== SEPARATOR) end += 1
+    if (end > i) chunks.push(folded.slice(i, end))
+    i = end + 1
+  }
+  return chunks.length === 0 ? null : { chunks }
+}
+
+/** @param folded by foldText */
+export function holdsPhrase(folded: string, { chunks }: Phrase): boolean {
+  const first = chunks[0] as string
+  for (let at = folded.indexOf(first); at >= 0; at = folded.indexOf(first, at + 1)) {
+    if (!isBorder(folded, at)) continue
+    let end = at + first.length
+    for (let i = 1; i < chunks.length && end > 0; i += 1)
+      end = endOfNext(folded, end, chunks[i] as string)
+    if (end > 0 && isBorder(folded, end)) return true
   }
   return false
 }
 
-const isBorder = (outside: string | undefined, inside: string | undefined): boolean =>
-  outside === undefined ||
-  !alphabetic.test(outside) ||
-  blankless.test(outside) ||
-  blankless.test(inside ?? '')
+/** The end of the chunk where it follows behind separators, else -1. */
+function endOfNext(text: string, from: number, chunk: string): number {
+  let at = from
+  while (at < text.length && classAt(text, at) === SEPARATOR) at += 1
+  return at > from && text.startsWith(chunk, at) ? at + chunk.length : -1
+}
+
+/** Whether a phrase may begin or end at `at`: not within a word of an alphabet. */
+const isBorder = (text: string, at: number): boolean =>
+  classAt(text, at - 1) !== ALPHABETIC || classAt(text, at) !== ALPHABETIC

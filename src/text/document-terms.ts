@@ -182,6 +182,9 @@ function codeOf(tenths: number): number {
   return Math.min(63, Math.round(8 * Math.log2(1 + tenths / 10)))
 }
 
+/** A term of a title has at least this code. */
+export const TITLE_QUANT_MIN = codeOf(TITLE_WEIGHT)
+
 const PREFIX_UNIT = BIGRAM_PREFIX.charCodeAt(0)
 
 function textOfKey(key: number): string {

@@ -46,9 +46,7 @@ function planOf(query: string): Plan {
     forms: new Map(),
     sequence: words.filter(({ isPart }) => !isPart).map(({ term, form }) => ({ term, form })),
     marked: new Set(),
-    phrases: [],
-    withoutPhrases: [],
-    inTitle: [],
+    isConditional: false,
     warnings: [],
   }
 }

@@ -1,0 +1,337 @@
+/** Conditions of a query as sets of documents: postings first, then titles, addresses, fields and stored texts of what is left. */
+import { AppError } from '../lib/errors.ts'
+import { hostOf } from '../lib/url.ts'
+import { inflate } from '../store/read-documents.ts'
+import type { Reader } from '../store/reader.ts'
+import { TITLE_QUANT_MIN } from '../text/document-terms.ts'
+import { foldText } from '../text/normalize.ts'
+import type { Analyzer } from '../text/tokenize.ts'
+import { type Attributes, isOnSite } from './attributes.ts'
+import { createSet, type DocnoSet, eachOf, insert, intersect, invert, unite } from './docno-set.ts'
+import { passesField } from './field-test.ts'
+import type { IndexReader } from './index.ts'
+import type { Condition } from './query.ts'
+import { isHanTerm } from './score.ts'
+import { expandPrefix, termsOfPhrase } from './terms.ts'
+import { holdsPhrase, phraseOf } from './verify.ts'
+
+/** Rows between two looks at the clock. */
+const rowsUnwatched = 256
+
+export type Conditions = {
+  /** Documents that hold all of them; `isExact` = false where time ran out: some that hold are missing then. */
+  evaluate(
+    conditions: readonly Condition[],
+    deadlineMs: number,
+  ): { set: DocnoSet; isExact: boolean } | null
+}
+
+type Question = {
+  deadlineMs: number
+  /** Texts are read until then. */
+  readUntilMs: number
+  isExact: boolean
+}
+
+/** What it costs to evaluate: cheap ones first, so that the others look at few documents. */
+const costs: Record<Condition['kind'], number> = {
+  words: 1,
+  prefix: 1,
+  lang: 2,
+  type: 2,
+  time: 2,
+  all: 3,
+  any: 3,
+  site: 4,
+  title: 4,
+  field: 5,
+  url: 5,
+  phrase: 6,
+  not: 7,
+}
+
+export function createConditions(
+  store: Reader,
+  analyzer: Analyzer,
+  index: IndexReader,
+  attributes: Attributes,
+): Conditions {
+  const evaluator = new Evaluator(store, analyzer, index, attributes)
+  return {
+    evaluate(conditions, deadlineMs) {
+      if (conditions.length === 0) return null
+      const nowMs = performance.now()
+      const question = {
+        deadlineMs,
+        readUntilMs: nowMs + (deadlineMs - nowMs) / 2,
+        isExact: true,
+      }
+      const set = evaluator.all(conditions, null, question)
+      return { set, isExact: question.isExact }
+    },
+  }
+}
+
+/** `within`: only these documents matter; null = all. */
+class Evaluator {
+  readonly #index: IndexReader
+  readonly #analyzer: Analyzer
+  readonly #attributes: Attributes
+  readonly #statements: ReturnType<typeof prepare>
+
+  constructor(store: Reader, analyzer: Analyzer, index: IndexReader, attributes: Attributes) {
+    this.#analyzer = analyzer
+    this.#index = index
+    this.#attributes = attributes
+    this.#statements = prepare(store)
+  }
+
+  all(conditions: readonly Condition[], within: DocnoSet | null, question: Question): DocnoSet {
+    let set = within
+    for (const condition of conditions.toSorted((a, b) => costs[a.kind] - costs[b.kind])) {
+      const found = this.#evaluate(condition, set, question)
+      set = set === null ? found : intersect(found, set)
+    }
+    return set ?? this.#everything()
+  }
+
+  #evaluate(condition: Condition, within: DocnoSet | null, question: Question): DocnoSet {
+    refuseLate(question)
+    switch (condition.kind) {
+      case 'all':
+        return this.all(condition.of, within, question)
+      case 'any':
+        return condition.of
+          .map((one) => this.#evaluate(one, within, question))
+          .reduce((set, other) => unite(set, other), createSet(this.#index.docnoLimit()))
+      case 'not':
+        return invert(this.#evaluate(excluded(condition.of), within, question))
+      case 'words':
+        return this.#words(condition.text, question)
+      case 'prefix':
+        return this.#anyOf(expandPrefix(condition.text, this.#analyzer, this.#index), question)
+      case 'phrase':
+        return this.#phrase(condition.text, within, question)
+      case 'title':
+        return this.#title(condition.text, condition.isPhrase, within, question)
+      case 'url':
+        return this.#addresses(urlTest(condition.text), within, question)
+      case 'site':
+        return condition.text.includes('/')
+          ? this.#addresses(siteTest(condition.text), within, question)
+          : this.#filtered({ ...noFilter, site: [condition.text] }, within)
+      case 'lang':
+        return this.#filtered({ ...noFilter, lang: [condition.text] }, within)
+      case 'type':
+        return this.#filtered({ ...noFilter, fileType: [condition.text] }, within)
+      case 'time':
+        return this.#filtered(
+          { ...noFilter, sinceMs: condition.afterMs, untilMs: condition.beforeMs },
+          within,
+        )
+      case 'field':
+        return this.#field(condition, question)
+    }
+  }
+
+  #everything(): DocnoSet {
+    return invert(createSet(this.#index.docnoLimit()))
+  }
+
+  #holders(term: string, question: Question, quantMin = 0): DocnoSet {
+    const set = createSet(this.#index.docnoLimit())
+    const { docnos, quants, count } = this.#index.postings(term, question.deadlineMs)
+    for (let i = 0; i < count; i += 1)
+      if ((quants[i] as number) >= quantMin) insert(set, docnos[i] as number)
+    return set
+  }
+
+  #anyOf(terms: readonly string[], question: Question): DocnoSet {
+    return terms
+      .map((term) => this.#holders(term, question))
+      .reduce((set, other) => unite(set, other), createSet(this.#index.docnoLimit()))
+  }
+
+  #allOf(terms: readonly string[], question: Question, quantMin = 0): DocnoSet | null {
+    let set: DocnoSet | null = null
+    for (const term of terms) {
+      const holders = this.#holders(term, question, quantMin)
+      set = set === null ? holders : intersect(set, holders)
+    }
+    return set
+  }
+
+  /** Every word; a Han word also by its pairs of characters, because a page may be cut otherwise. */
+  #words(text: string, question: Question): DocnoSet {
+    let set: DocnoSet | null = null
+    for (const { term, form, isPart, parts } of this.#analyzer.query(text).words) {
+      if (isPart) continue
+      let holders = this.#holders(term, question)
+      const pairs = isHanTerm(term) ? this.#analyzer.query(form).bigrams : parts
+      if (pairs.length > 0) {
+        const whole = this.#allOf(pairs, question)
+        // getUserName as its parts only where the name itself is nowhere.
+        if (whole && (isHanTerm(term) || this.#index.frequency(term) === 0))
+          holders = unite(holders, whole)
+      }
+      set = set === null ? holders : intersect(set, holders)
+    }
+    // Punctuation asks for nothing.
+    return set ?? this.#everything()
+  }
+
+  #phrase(text: string, within: DocnoSet | null, question: Question): DocnoSet {
+    const phrase = phraseOf(text)
+    if (phrase === null) return this.#everything()
+    const { terms, isSure } = termsOfPhrase(this.#analyzer, text)
+    const candidates = this.#allOf(terms, question) ?? this.#everything()
+    if (within !== null) intersect(candidates, within)
+    if (isSure) return candidates
+    return this.#each(candidates, question, (docno) => {
+      if (performance.now() > question.readUntilMs) {
+        question.isExact = false
+        return false
+      }
+      const row = this.#statements.text.get(docno)
+      if (row === undefined) return false
+      if (holdsPhrase(foldText(row.title), phrase)) return true
+      return (
+        holdsPhrase(foldText(inflate(row.body)), phrase) ||
+        holdsPhrase(foldText(inflate(row.rest)), phrase)
+      )
+    })
+  }
+
+  /** The quant of a word of a title tells it from most that are not in it. */
+  #title(text: string, isPhrase: boolean, within: DocnoSet | null, question: Question): DocnoSet {
+    const phrase = phraseOf(text)
+    const query = this.#analyzer.query(text)
+    const words = query.words.filter(({ isPart }) => !isPart)
+    if (phrase === null || words.length === 0) return this.#everything()
+    const terms = [
+      ...words.filter(({ term }) => !isHanTerm(term)).map(({ term }) => term),
+      ...query.bigrams,
+    ]
+    const candidates = this.#allOf(terms, question, TITLE_QUANT_MIN) ?? this.#everything()
+    if (within !== null) intersect(candidates, within)
+    const wanted = new Set(terms)
+    return this.#each(candidates, question, (docno) => {
+      const title = this.#statements.title.value(docno)
+      if (title === undefined) return false
+      if (isPhrase) return holdsPhrase(foldText(title), phrase)
+      const there = new Set(this.#analyzer.places(title, wanted).map(({ term }) => term))
+      return terms.every((term) => there.has(term))
+    })
+  }
+
+  #filtered(filter: Parameters<Attributes['accepts']>[0], within: DocnoSet | null): DocnoSet {
+    const passes = this.#attributes.accepts(filter) ?? ((): boolean => true)
+    const set = createSet(this.#index.docnoLimit())
+    const judge = (docno: number): boolean => {
+      if (passes(docno) || this.#attributes.copiesOf(docno).some(passes)) insert(set, docno)
+      return true
+    }
+    if (within !== null) eachOf(within, judge)
+    else
+      for (let docno = 0; docno < this.#index.docnoLimit(); docno += 1)
+        if (this.#index.isLiving(docno)) judge(docno)
+    return set
+  }
+
+  #addresses(test: UrlTest, within: DocnoSet | null, question: Question): DocnoSet {
+    return this.#each(within ?? this.#everything(), question, (docno) => {
+      const row = this.#statements.url.get(docno)
+      return row !== undefined && test(row.origin, row.path)
+    })
+  }
+
+  #field({ name, test }: Extract<Condition, { kind: 'field' }>, question: Question): DocnoSet {
+    const wanted = new Set<number>()
+    const isExcluding = test.op === 'isNot'
+    const sought = isExcluding ? ({ op: 'is', value: test.value } as const) : test
+    for (const { id, value, number } of this.#statements.fieldValues.iterate(name))
+      if (passesField(value, sought) || (number !== null && passesField(number, sought)))
+        wanted.add(id)
+    const set = createSet(this.#index.docnoLimit())
+    let rows = 0
+    if (wanted.size > 0)
+      for (const { docno, ids } of this.#statements.fieldRows.iterate()) {
+        if (++rows % rowsUnwatched === 0) refuseLate(question)
+        const bytes = Buffer.from(ids.buffer, ids.byteOffset, ids.byteLength)
+        for (let at = 0; at < bytes.length; at += 4)
+          if (wanted.has(bytes.readUInt32BE(at))) insert(set, docno)
+      }
+    return isExcluding ? invert(set) : set
+  }
+
+  /** Those of the living candidates that pass. */
+  #each(candidates: DocnoSet, question: Question, test: (docno: number) => boolean): DocnoSet {
+    const set = createSet(this.#index.docnoLimit())
+    let looked = 0
+    eachOf(candidates, (docno) => {
+      if (!this.#index.isLiving(docno)) return true
+      if (++looked % rowsUnwatched === 0) refuseLate(question)
+      if (test(docno)) insert(set, docno)
+      return true
+    })
+    return set
+  }
+}
+
+const prepare = ({ db }: Reader) => ({
+  text: db.prepare<{ title: string; body: Uint8Array; rest: Uint8Array | null }>(
+    'SELECT d.title, t.body, t.rest FROM doc d JOIN doc_text t ON t.docno = d.docno WHERE d.docno=?',
+  ),
+  title: db.prepare<{ title: string }>('SELECT title FROM doc WHERE docno=?'),
+  url: db.prepare<{ origin: string; path: string }>(
+    `SELECT h.origin, u.path FROM doc d JOIN url u ON u.id = d.url_id JOIN host h ON h.id = u.host
+     WHERE d.docno=?`,
+  ),
+  fieldValues: db.prepare<{ id: number; value: string; number: number | null }>(
+    `SELECT v.id, v.value, v.number FROM field_value v JOIN field f ON f.id = v.field WHERE f.name=?`,
+  ),
+  fieldRows: db.prepare<{ docno: number; ids: Uint8Array }>('SELECT docno, ids FROM doc_field'),
+})
+
+const noFilter = {
+  site: [],
+  notSite: [],
+  lang: [],
+  fileType: [],
+  sinceMs: null,
+  untilMs: null,
+}
+
+type UrlTest = (origin: string, path: string) => boolean
+
+/** Anywhere in the address, in any case; as it is typed or as it is escaped. */
+function urlTest(text: string): UrlTest {
+  const plain = text.normalize('NFKC').toWellFormed().toLowerCase()
+  const escaped = encodeURI(plain).toLowerCase()
+  return (origin, path) => {
+    const address = (origin + path).toLowerCase()
+    return address.includes(plain) || address.includes(escaped)
+  }
+}
+
+/** A host, and the folder or page that the path names. */
+function siteTest(text: string): UrlTest {
+  const slash = text.indexOf('/')
+  const host = text.slice(0, slash)
+  const path = encodeURI(text.slice(slash).toWellFormed().replace(/\/+$/, ''))
+  return (origin, actual) =>
+    isOnSite(hostOf(`${origin}/`), host) &&
+    actual.startsWith(path) &&
+    (actual.length === path.length || /[/?#]/.test(actual.charAt(path.length)))
+}
+
+/** -word of several words (well-known, 有限公司) means them where they stand together. */
+const excluded = (condition: Condition): Condition =>
+  condition.kind === 'words' && /[^\p{L}\p{N}\p{M}]|\p{Script=Han}{2}/u.test(condition.text)
+    ? { kind: 'phrase', text: condition.text }
+    : condition
+
+function refuseLate({ deadlineMs }: Question): void {
+  if (performance.now() > deadlineMs)
+    throw new AppError('overloaded', 'the query took longer than its time', { retryAfterS: 1 })
+}

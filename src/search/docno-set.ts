@@ -1,0 +1,52 @@
+/** Sets of document numbers as bits: one for each docno up to a limit. */
+
+export type DocnoSet = Uint32Array
+
+export const createSet = (limit: number): DocnoSet => new Uint32Array((limit + 31) >>> 5)
+
+export const has = (set: DocnoSet, docno: number): boolean =>
+  (((set[docno >>> 5] ?? 0) >>> (docno & 31)) & 1) === 1
+
+export function insert(set: DocnoSet, docno: number): void {
+  const at = docno >>> 5
+  if (at < set.length) set[at] = ((set[at] as number) | (1 << (docno & 31))) >>> 0
+}
+
+/** Takes out of `set` what is not in `other`. */
+export function intersect(set: DocnoSet, other: DocnoSet): DocnoSet {
+  for (let i = 0; i < set.length; i += 1) set[i] = ((set[i] as number) & (other[i] as number)) >>> 0
+  return set
+}
+
+export function unite(set: DocnoSet, other: DocnoSet): DocnoSet {
+  for (let i = 0; i < set.length; i += 1) set[i] = ((set[i] as number) | (other[i] as number)) >>> 0
+  return set
+}
+
+/** All numbers below the limit that are not in the set, some of no document among them. */
+export function invert(set: DocnoSet): DocnoSet {
+  for (let i = 0; i < set.length; i += 1) set[i] = ~(set[i] as number) >>> 0
+  return set
+}
+
+export function sizeOf(set: DocnoSet): number {
+  let size = 0
+  for (let i = 0; i < set.length; i += 1) {
+    let bits = set[i] as number
+    bits -= (bits >>> 1) & 0x5555_5555
+    bits = (bits & 0x3333_3333) + ((bits >>> 2) & 0x3333_3333)
+    size += Math.imul((bits + (bits >>> 4)) & 0x0f0f_0f0f, 0x0101_0101) >>> 24
+  }
+  return size
+}
+
+/** Ascending. `use` says whether to go on. */
+export function eachOf(set: DocnoSet, use: (docno: number) => boolean): void {
+  for (let i = 0; i < set.length; i += 1) {
+    for (let bits = set[i] as number; bits !== 0;) {
+      const bit = 31 - Math.clz32(bits & -bits)
+      if (!use(i * 32 + bit)) return
+      bits = (bits & (bits - 1)) >>> 0
+    }
+  }
+}
