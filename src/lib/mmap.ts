@@ -1,6 +1,7 @@
 /** The door to koffi: files mapped into memory, and the C allocator told to be frugal. Loaded on demand, because not every machine has it. */
-import { closeSync, fstatSync, openSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, statSync } from 'node:fs'
 import { AppError } from './errors.ts'
+import { bunMapper } from './mmap-bun.ts'
 
 /** Offsets and lengths are multiples of this, which fits kernels with pages of 4, 16 and 64 KiB. */
 export const mapGranuleBytes = 65_536
@@ -35,6 +36,8 @@ const noSpaceErrors = [28 /* ENOSPC */, 122 /* EDQUOT */]
 
 /** @throws AppError io where koffi has no build for this machine: the caller uses heap memory instead. */
 export async function loadMapper(): Promise<Mapper> {
+  const ofBun = bunMapper()
+  if (ofBun !== null) return guarded(ofBun)
   try {
     const koffi = await import('koffi')
     return createMapper(koffi)
@@ -62,6 +65,21 @@ export async function tuneAllocator(): Promise<void> {
     mallopt(mmapThreshold, 131_072)
   } catch {
     // It runs without, only larger.
+  }
+}
+
+/** What holds for every implementation: whole granules, and no mapping over holes. */
+function guarded(mapper: Mapper): Mapper {
+  return {
+    map(file, offsetBytes, lengthBytes) {
+      if (offsetBytes % mapGranuleBytes !== 0 || lengthBytes % mapGranuleBytes !== 0)
+        throw new RangeError(`mapped regions are multiples of ${mapGranuleBytes} bytes`)
+      const region = mapper.map(file, offsetBytes, lengthBytes)
+      const { size, blocks } = statSync(file)
+      // A file system that compresses or promises more than it has cannot be trusted with a mapping.
+      if (blocks * blockBytes < size) throw new AppError('io', `${file} is sparse: not mapped`)
+      return region
+    },
   }
 }
 

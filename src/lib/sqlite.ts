@@ -1,7 +1,11 @@
 /** The one door to SQLite: open, pragmas, transactions, migrations. Uses only what better-sqlite3 and bun:sqlite share; knows no table. */
 import assert from 'node:assert'
-import Sqlite from 'better-sqlite3'
+import BetterSqlite from 'better-sqlite3'
+import type Sqlite from 'better-sqlite3'
 import { AppError } from './errors.ts'
+import { bunSqlite } from './sqlite-bun.ts'
+
+const SqliteOfRuntime = bunSqlite() ?? BetterSqlite
 
 export type SqlValue = null | number | bigint | string | Uint8Array
 export type RunResult = { changes: number; lastInsertRowid: number | bigint }
@@ -64,7 +68,7 @@ export function openDatabase(file: string, options: OpenOptions = {}): Db {
   const readonly = options.readonly ?? false
   let native: Sqlite.Database | undefined
   try {
-    native = new Sqlite(file, { readonly })
+    native = new SqliteOfRuntime(file, { readonly })
     refuseOldVersion(native)
     native.exec(`PRAGMA busy_timeout=${options.busyTimeoutMs ?? busyTimeoutMsDefault}`)
     if (!readonly) native.exec('PRAGMA journal_mode=WAL')
@@ -141,7 +145,7 @@ function codeOf(error: unknown): string {
 
 /** Of the library inside, for instance 3.54.1. */
 export function sqliteVersion(): string {
-  const native = new Sqlite(':memory:')
+  const native = new SqliteOfRuntime(':memory:')
   try {
     return versionOf(native)
   } finally {
@@ -214,7 +218,8 @@ function wrap(file: string, native: Sqlite.Database): Db {
 
 function wrapStatement<T extends object>(native: Sqlite.Statement<SqlValue[], T>): Statement<T> {
   return {
-    get: (...parameters) => native.get(...parameters),
+    // Bun answers null where there is no row.
+    get: (...parameters) => native.get(...parameters) ?? undefined,
     all: (...parameters) => native.all(...parameters),
     run: (...parameters) => native.run(...parameters),
     iterate: (...parameters) => native.iterate(...parameters),
