@@ -1,6 +1,4 @@
 /** Bun's own SQLite in the shape of better-sqlite3, as far as lib/sqlite.ts uses it: the same source runs there without the addon. */
-import type Sqlite from 'better-sqlite3'
-
 type BunStatement = { finalize(): void }
 type BunDatabase = { prepare(sql: string): BunStatement; close(): void }
 type BunModule = {
@@ -13,11 +11,13 @@ type BunModule = {
 /** So many statements may be forgotten by their owners before the list of them is swept. */
 const sweepEvery = 1_000
 
-/** better-sqlite3's constructor over `bun:sqlite`, or null where the program does not run under Bun. */
-export function bunSqlite(): typeof Sqlite | null {
+/** The constructor of `bun:sqlite` in the shape of better-sqlite3's, or null where the program does not run under Bun. */
+export function bunSqlite():
+  | (new (file: string, options?: { readonly?: boolean }) => unknown)
+  | null {
   if (process.versions['bun'] === undefined) return null
   const { Database } = process.getBuiltinModule('bun:sqlite') as unknown as BunModule
-  const opened = class extends Database {
+  return class extends Database {
     #statements: WeakRef<BunStatement>[] = []
     #sweepAt = sweepEvery
 
@@ -45,6 +45,4 @@ export function bunSqlite(): typeof Sqlite | null {
       super.close()
     }
   }
-  // Its statements and properties have the names of better-sqlite3 by Bun's own design; the suites prove the rest.
-  return opened as unknown as typeof Sqlite
 }

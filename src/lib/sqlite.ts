@@ -5,7 +5,8 @@ import type Sqlite from 'better-sqlite3'
 import { AppError } from './errors.ts'
 import { bunSqlite } from './sqlite-bun.ts'
 
-const SqliteOfRuntime = bunSqlite() ?? BetterSqlite
+// Bun's has the names of better-sqlite3 by its own design; the suites prove the rest.
+const SqliteOfRuntime = (bunSqlite() as typeof BetterSqlite | null) ?? BetterSqlite
 
 export type SqlValue = null | number | bigint | string | Uint8Array
 export type RunResult = { changes: number; lastInsertRowid: number | bigint }
