@@ -187,6 +187,10 @@ function crawlControl(call: Caller['call'], progress: Progress): CrawlControl {
     resume: (id) => ask('setState', { id, state: 'running' }),
     stop: (id) => ask('setState', { id, state: 'stopped' }),
     explain: (url) => ask('explain', url),
+    sources: () => ask('sources'),
+    putSource: (given, { mayReplace }) => ask('putSource', { given, mayReplace }),
+    removeSource: (name) => ask('removeSource', name),
+    startSource: (name) => ask('startSource', name),
     onProgress(listener) {
       progress.listeners.add(listener)
       return () => progress.listeners.delete(listener)

@@ -33,6 +33,11 @@ export const settings = {
     default: [],
     about: 'Private address ranges (CIDR) that may be crawled.',
   },
+  sources: {
+    type: 'text',
+    default: '',
+    about: 'File of described sources (JSON or TOML, see docs/SOURCES.md) to crawl.',
+  },
   contact: {
     type: 'text',
     default: '',

@@ -5,6 +5,7 @@ import { parentPort, type MessagePort } from 'node:worker_threads'
 import { programVersion, spawnThread } from './assets.ts'
 import { parseListen, type Config } from './config.ts'
 import { Crawl, type CrawlTools } from './crawl/crawl.ts'
+import { Described } from './crawl/described.ts'
 import { openDuplicates, type Duplicates } from './crawl/duplicates.ts'
 import { explainUrl } from './crawl/explain.ts'
 import { fetchPage, fetchRobots } from './crawl/fetch.ts'
@@ -87,6 +88,7 @@ class Engine {
   /** CPU time of each parser thread so far, by its id. */
   readonly #parserMs = new Map<number, number>()
   readonly #index: IndexKeeper
+  readonly #described: Described
   readonly #crawl: Crawl
 
   static async open(data: EngineData, log: Log): Promise<Engine> {
@@ -118,6 +120,7 @@ class Engine {
     this.#parsers = this.#openParsers()
     const analyzer = createAnalyzer(loadTextTables(tables))
     this.#index = new IndexKeeper(this.#store, analyzer, log, data.profile.pending)
+    this.#described = new Described(this.#store)
     this.#crawl = new Crawl(this.#crawlTools())
   }
 
@@ -151,6 +154,11 @@ class Engine {
           scopes: crawl.scopes(),
           seen: this.#seen,
         }),
+      sources: () => this.#described.all(),
+      putSource: ({ given, mayReplace }: { given: unknown; mayReplace: boolean }) =>
+        this.#described.put(given, mayReplace),
+      removeSource: (name: string) => this.#described.remove(name),
+      startSource: (name: string) => crawl.start(this.#described.wishOf(name)),
       import: (input: { lines: readonly ImportLine[]; dedupe: boolean }) =>
         this.#import(input.lines, input.dedupe),
       reindex: () => this.#reindex(),
@@ -265,6 +273,7 @@ class Engine {
       frontier: this.#frontier,
       duplicates: this.#duplicates,
       robots: this.#robots,
+      described: this.#described,
       fetchPage: (lease) => fetchPage(this.#egress, lease, limits),
       parse: (job) => this.#parse({ kind: 'page', job }),
       defaultDelayMs: (url) => (this.#egress.isAllowedPrivate(url) ? 0 : publicDelayMs),

@@ -25,6 +25,8 @@ const doors: Readonly<Record<string, string>> = {
   koffi: 'lib/mmap.ts',
   tldts: 'lib/url.ts',
   linkedom: 'crawl/rules.ts',
+  fontoxpath: 'crawl/xpath.ts',
+  'smol-toml': 'lib/toml.ts',
   htmlparser2: 'crawl/page-tree.ts',
   'wink-nlp': 'text/keywords.ts',
   'wink-eng-lite-web-model': 'text/keywords.ts',

@@ -7,6 +7,7 @@ import { readLockHolder } from '../lib/lock.ts'
 export type Client = {
   get<T>(path: string, parameters?: Record<string, string>): Promise<T>
   post<T>(path: string, body: unknown): Promise<T>
+  put<T>(path: string, body: unknown): Promise<T>
 }
 
 const timeoutMs = 30_000
@@ -47,6 +48,7 @@ export async function findServer(directory: string, configuredKey: string): Prom
       return ask(query === '' ? path : `${path}?${query}`, { method: 'GET' })
     },
     post: (path, body) => ask(path, { method: 'POST', body: JSON.stringify(body) }),
+    put: (path, body) => ask(path, { method: 'PUT', body: JSON.stringify(body) }),
   }
 }
 

@@ -27,9 +27,10 @@ export const commands: Readonly<Record<string, Command>> = {
     run: async (call) => (await import('./serve.ts')).serveCommand(call),
   },
   crawl: {
-    synopsis: 'URL...',
-    about: 'Crawls sites to the end of their scope; goes on where it was interrupted.',
-    operands: [1, 1_000],
+    synopsis: '[URL...]',
+    about:
+      'Crawls these sites, or all of --sources FILE, to the end of their scope; goes on where it was interrupted.',
+    operands: [0, 1_000],
     options: { ...crawlOptions, format },
     run: crawlCommand,
   },

@@ -2,11 +2,13 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { openApp, type App } from '../app.ts'
 import type { EngineCost } from '../engine.ts'
-import { findServer } from './client.ts'
+import { findServer, type Client } from './client.ts'
 import { formatOf, integerOption, write, type Call, type CommandOption } from './command.ts'
 import { AppError } from '../lib/errors.ts'
 import { progressLine, summarise, summaryText } from './progress.ts'
-import type { CrawlSpec, JobCounts, JobStatus, Scope } from '../store/records.ts'
+import type { DescribedInFile } from '../crawl/source-file.ts'
+import { putSources, readSourceFile } from './sources.ts'
+import type { CrawlSpec, JobCounts, JobStatus, Scope, SourceStatus } from '../store/records.ts'
 
 export const crawlOptions: Readonly<Record<string, CommandOption>> = {
   scope: {
@@ -62,22 +64,24 @@ export function crawlSpecOf(call: Call, seeds: readonly string[]): CrawlSpec {
   }
 }
 
+/** What the jobs are asked through: the running server, or the app opened here. */
+type Crawling = {
+  start: (spec: CrawlSpec) => Promise<JobStatus>
+  putSource: (given: unknown, name: string) => Promise<SourceStatus>
+  startSource: (name: string) => Promise<JobStatus>
+  job: (id: number) => Promise<JobStatus | null>
+  stop: (id: number) => Promise<unknown>
+}
+
 export async function crawlCommand(call: Call): Promise<number> {
   formatOf(call, 'text')
-  const spec = crawlSpecOf(call, call.operands)
-  const client = await findServer(call.directory, call.config.key)
-  if (client !== null) {
-    const first = await client.post<JobStatus>('/api/v1/admin/jobs', spec)
-    return follow(
-      call,
-      first,
-      () => client.get(`/api/v1/admin/jobs/${first.id}`),
-      async () => {
-        await client.post(`/api/v1/admin/jobs/${first.id}/stop`, {})
-      },
-    )
-  }
   const { config, directory, log } = call
+  const described = config.sources === '' ? [] : readSourceFile(config.sources)
+  if (call.operands.length === 0 && described.length === 0)
+    throw new AppError('usage', 'crawl needs URLs, or --sources FILE.')
+  const spec = call.operands.length === 0 ? null : crawlSpecOf(call, call.operands)
+  const client = await findServer(directory, config.key)
+  if (client !== null) return crawlAll(call, spec, described, throughServer(client))
   const app = await openApp({
     config,
     directory,
@@ -88,20 +92,51 @@ export async function crawlCommand(call: Call): Promise<number> {
   })
   try {
     await app.ready()
-    const first = await app.crawl.start(spec)
-    const code = await follow(
-      call,
-      first,
-      () => app.crawl.job(first.id),
-      async () => {
-        await app.crawl.stop(first.id)
-      },
-    )
+    const { crawl } = app
+    const putSource = (given: unknown) => crawl.putSource(given, { mayReplace: true })
+    const code = await crawlAll(call, spec, described, { ...crawl, putSource })
     if (call.options['stats'] === true) await printStats(app)
     return code
   } finally {
     await app.close()
   }
+}
+
+function throughServer(client: Client): Crawling {
+  const jobs = '/api/v1/admin/jobs'
+  const sourceAt = (name: string): string => `/api/v1/admin/sources/${encodeURIComponent(name)}`
+  return {
+    start: (spec) => client.post(jobs, spec),
+    putSource: (given, name) => client.put(sourceAt(name), given),
+    startSource: (name) => client.post(`${sourceAt(name)}/crawl`, {}),
+    job: (id) => client.get(`${jobs}/${id}`),
+    stop: (id) => client.post(`${jobs}/${id}/stop`, {}),
+  }
+}
+
+/** URLs where there are some, else every described source. The jobs run side by side and are told of one after the other. */
+async function crawlAll(
+  call: Call,
+  spec: CrawlSpec | null,
+  described: readonly DescribedInFile[],
+  crawling: Crawling,
+): Promise<number> {
+  const names = await putSources(described, crawling.putSource)
+  const jobs: JobStatus[] = []
+  if (spec !== null) jobs.push(await crawling.start(spec))
+  else for (const name of names) jobs.push(await crawling.startSource(name))
+  let code = 0
+  for (const job of jobs) {
+    if (code === interruptedExit) await crawling.stop(job.id)
+    const ended = await follow(
+      call,
+      job,
+      () => crawling.job(job.id),
+      async () => void (await crawling.stop(job.id)),
+    )
+    code ||= ended
+  }
+  return code
 }
 
 /** A thread that died is started again and goes on with its jobs: no reason to give up. */

@@ -36,6 +36,7 @@ export function progressLine(job: JobStatus, columns: number): string {
 }
 
 export type Summary = {
+  source: string | null
   state: JobStatus['state']
   note: string
   fetched: number
@@ -55,6 +56,7 @@ export type Summary = {
 export function summarise(job: JobStatus, before: JobCounts | null): Summary {
   const { counts } = job
   return {
+    source: job.source,
     state: job.state,
     note: job.note,
     fetched: counts.fetched,
@@ -99,5 +101,6 @@ export function summaryText(summary: Summary): string {
     ['seconds', `${summary.seconds}`],
   ]
   const state = summary.note === '' ? summary.state : `${summary.state}: ${summary.note}`
-  return `${state}\n${lines.map(([name = '', value = '']) => `  ${name.padEnd(11)} ${value}`).join('\n')}\n`
+  const head = summary.source === null ? state : `${summary.source}: ${state}`
+  return `${head}\n${lines.map(([name = '', value = '']) => `  ${name.padEnd(11)} ${value}`).join('\n')}\n`
 }

@@ -3,6 +3,7 @@ import { adminKey, openApp } from '../app.ts'
 import { programVersion, publicFiles } from '../assets.ts'
 import { crawlSpecOf } from './crawl.ts'
 import type { Call } from './command.ts'
+import { putSources, readSourceFile } from './sources.ts'
 import { parseListen } from '../config.ts'
 import { createPublicFiles } from '../server/public-files.ts'
 import { createServer } from '../server/server.ts'
@@ -11,6 +12,7 @@ export async function serveCommand(call: Call): Promise<number> {
   const { config, directory, log } = call
   const { host, port } = parseListen(config.listen)
   const seeds = Array.isArray(call.options['crawl']) ? call.options['crawl'].map(String) : []
+  const described = config.sources === '' ? [] : readSourceFile(config.sources)
   const app = await openApp({
     config,
     directory,
@@ -39,6 +41,8 @@ export async function serveCommand(call: Call): Promise<number> {
       const stopped = untilSignal()
       await app.ready()
       log('info', 'ready')
+      const put = (given: unknown) => app.crawl.putSource(given, { mayReplace: true })
+      for (const name of await putSources(described, put)) await app.crawl.startSource(name)
       if (seeds.length > 0) await app.crawl.start(crawlSpecOf(call, seeds))
       log('info', `stopping on ${await stopped}`)
     } finally {

@@ -7,13 +7,14 @@ import type { Log } from '../lib/log.ts'
 import type { CrawlSpec, JobStatus } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import { createCommitter, type Committed, type Committer } from './commit.ts'
+import type { Described } from './described.ts'
 import type { Duplicates } from './duplicates.ts'
 import type { FetchOutcome, ParseJob, ParseOutcome } from './page.ts'
 import type { FoundUrl, Frontier, Lease } from './frontier.ts'
 import { importSourceKey } from './import-lines.ts'
-import { Jobs, scopeOf, type Job } from './jobs.ts'
+import { Jobs, scopeOf, sourceIdsOf, type Job } from './jobs.ts'
 import type { RobotsGate } from './robots-gate.ts'
-import { isInScope, scopeKey, type ScopeSpec } from './scope.ts'
+import { isInReach, isInScope, scopeKey, type ScopeSpec } from './scope.ts'
 import { visit, type Visited, type VisitLimits } from './visit.ts'
 
 export type CrawlLimits = VisitLimits & {
@@ -31,6 +32,7 @@ export type CrawlTools = {
   frontier: Frontier
   duplicates: Duplicates
   robots: RobotsGate
+  described: Described
   fetchPage: (lease: Lease) => Promise<FetchOutcome>
   parse: (job: ParseJob) => Promise<ParseOutcome>
   /** Delay between two requests to this URL's host where the job names none. */
@@ -184,6 +186,7 @@ export class Crawl {
     const visited = await visit(lease, {
       ...this.#tools,
       fingerprintSeed: store.fingerprintSeed,
+      ruleFor: (url) => this.#tools.described.ruleFor(url, lease.sourceId, this.#scopes),
       release: (crawlDelayMs, elapsedMs, pauseMs) => {
         this.#active--
         frontier.release(lease, now(), this.#delayMs(lease, job, crawlDelayMs, elapsedMs), pauseMs)
@@ -287,10 +290,12 @@ export class Crawl {
     for (const seed of job.spec.seeds) allowSeed(seed)
     store.transaction(() => {
       this.#jobs.setState(job, 'running')
-      const seeds = job.spec.seeds.map((url): FoundUrl => {
-        const sourceId = store.sourceFor(scopeKey(scopeOf(job.spec, url)))
-        return { url, sourceId, depth: 0, isSeed: true }
-      })
+      const seeds = [...sourceIdsOf(job.spec, store)].map(([url, sourceId]): FoundUrl => ({
+        url,
+        sourceId,
+        depth: 0,
+        isSeed: true,
+      }))
       this.#loadScopes()
       void frontier.add(seeds)
     })
@@ -310,6 +315,7 @@ export class Crawl {
     }
     if (job.sourceIds.some(admits)) return
     const scope = scopeOf(job.spec, settlement.to)
+    if (job.spec.source !== undefined) Object.assign(scope, { name: job.spec.source, place: -1 })
     const id = this.#tools.store.sourceFor(scopeKey(scope))
     this.#scopes.set(id, scope)
     job.sourceIds.push(id)
@@ -403,13 +409,27 @@ function judgeLinks(
   scopes: ReadonlyMap<number, ScopeSpec>,
 ): FoundUrl[] {
   const depth = settlement.kind === 'redirect' && lease.depth === 0 ? 0 : lease.depth + 1
-  const order = [lease.sourceId, ...[...scopes.keys()].filter((id) => id !== lease.sourceId)]
+  const others = [...scopes].filter(([id]) => id !== lease.sourceId)
+  // Described sources first: theirs are rules and settings, which would not hold for a page of another.
+  const isDescribed = ([, { name }]: readonly [number, ScopeSpec]): boolean => name !== undefined
+  const order = [
+    lease.sourceId,
+    ...[...others.filter(isDescribed), ...others.filter((one) => !isDescribed(one))].map(
+      ([id]) => id,
+    ),
+  ]
+  // Where a seed leads is as wanted as the seed, whatever patterns say.
+  const isSeed = depth === 0
   const found: FoundUrl[] = []
   for (const url of new Set(links)) {
     if (url === lease.url || hasRepeatingPath(url)) continue
     const sourceId = order.find((id) => {
       const scope = scopes.get(id)
-      return scope !== undefined && depth <= scope.depth && isInScope(scope, url).inScope
+      return (
+        scope !== undefined &&
+        depth <= scope.depth &&
+        (isSeed ? isInReach : isInScope)(scope, url).inScope
+      )
     })
     if (sourceId !== undefined) found.push({ url, sourceId, depth })
   }

@@ -36,12 +36,49 @@ const emptyCounts = (): JobCounts => ({
 
 /** Equal for equal wishes: limits and delay may differ, what is in reach may not. */
 export function jobKey(spec: CrawlSpec): string {
-  const { seeds, scope, include, depth } = spec
+  const { seeds, scope, include, depth, source } = spec
+  if (source !== undefined) return JSON.stringify({ source })
   return JSON.stringify({ seeds: [...seeds].sort(), scope, include: [...include].sort(), depth })
 }
 
-export const scopeOf = (spec: CrawlSpec, seed: string): ScopeSpec =>
-  resolveScope(seed, spec.scope, spec.include, spec.depth)
+export function scopeOf(spec: CrawlSpec, seed: string): ScopeSpec {
+  const scope = resolveScope(seed, spec.scope, spec.include, spec.depth)
+  if (spec.only !== undefined && spec.only.length > 0) scope.only = spec.only
+  if (spec.exclude !== undefined && spec.exclude.length > 0) scope.exclude = spec.exclude
+  return scope
+}
+
+/** Reaches nothing: what a described source no longer has. */
+const nowhere: ScopeSpec = { scope: 'page', prefixes: [''], depth: 0 }
+
+/**
+ * The id of the source for each seed, made where it is new. The scopes of a described source belong to it alone and keep their
+ * ids when they change; those that it has no longer reach nothing. In a transaction.
+ */
+export function sourceIdsOf(spec: CrawlSpec, store: Store): Map<string, number> {
+  const { source: name, seeds } = spec
+  const scopes = seeds.map((seed) => scopeOf(spec, seed))
+  if (name === undefined)
+    return new Map(seeds.map((seed, i) => [seed, store.sourceFor(scopeKey(scopes[i] ?? nowhere))]))
+  const places = [...new Set(scopes.map(scopeKey))]
+  const ids = places.map((_, place) => {
+    const scope = scopes.find((each) => scopeKey(each) === places[place]) ?? nowhere
+    return store.scopeOfDescribed(name, place, scopeKey({ ...scope, name, place }))
+  })
+  for (const { place } of store.scopesOfDescribed(name)) {
+    if (place >= places.length)
+      store.scopeOfDescribed(name, place, scopeKey({ ...nowhere, name, place }))
+  }
+  return new Map(
+    seeds.map((seed, i) => [seed, ids[places.indexOf(scopeKey(scopes[i] ?? nowhere))] ?? 0]),
+  )
+}
+
+/** With those that redirects of its seeds have added. */
+const idsOfDescribed = (spec: CrawlSpec, name: string, store: Store): number[] => {
+  const added = store.scopesOfDescribed(name).filter(({ place }) => place < 0)
+  return [...new Set([...sourceIdsOf(spec, store).values(), ...added.map(({ id }) => id)])]
+}
 
 export class Jobs {
   readonly #store: Store
@@ -61,10 +98,12 @@ export class Jobs {
     const known = this.all().find((job) => jobKey(job.spec) === key)
     if (known !== undefined) {
       known.spec = spec
+      if (spec.source !== undefined)
+        known.sourceIds = idsOfDescribed(spec, spec.source, this.#store)
       this.#write(known)
       return known
     }
-    const sources = spec.seeds.map((seed) => this.#store.sourceFor(scopeKey(scopeOf(spec, seed))))
+    const sources = sourceIdsOf(spec, this.#store).values()
     const row: JobRow = {
       id: 0,
       spec,
@@ -199,6 +238,7 @@ function statusOf(job: Job, queued: number, nowMs: number): JobStatus {
     id: job.id,
     state: job.state,
     note: job.note,
+    source: job.spec.source ?? null,
     seeds: job.spec.seeds,
     scope: job.spec.scope,
     maxPages: job.spec.maxPages,

@@ -1,6 +1,7 @@
 /** Which URLs belong to a source: resolves a wish into prefixes, judges URLs in plain words, compares scopes. Pure. */
 import { AppError } from '../lib/errors.ts'
 import { hostOf, normalizeUrl, registrableDomain, splitUrl } from '../lib/url.ts'
+import { compilePattern, type UrlMatcher, type UrlPattern } from './url-pattern.ts'
 
 /** The same words as in server/control.ts, which this layer may not import. */
 export type Scope = 'page' | 'path' | 'host' | 'domain' | 'any'
@@ -10,7 +11,17 @@ export type Scope = 'page' | 'path' | 'host' | 'domain' | 'any'
  * Places are written without the scheme ("//host[:port]/path"), because sites move from http to https: page = exactly this
  * address, path and host = all that begins so; for domain it is the registrable domain alone ("example.org").
  */
-export type ScopeSpec = { scope: Scope; prefixes: string[]; depth: number }
+export type ScopeSpec = {
+  scope: Scope
+  prefixes: string[]
+  depth: number
+  /** Of what is in scope only these, and never those; absent = no such limits. */
+  only?: readonly UrlPattern[]
+  exclude?: readonly UrlPattern[]
+  /** The described source it belongs to, and which of its scopes it is. */
+  name?: string
+  place?: number
+}
 
 const includesMax = 100
 
@@ -42,6 +53,36 @@ export function resolveScope(
 
 /** Is a canonical URL in scope, and which rule says so? Depth is judged by the caller: it is no property of a URL. */
 export function isInScope(spec: ScopeSpec, url: string): { inScope: boolean; line: string } {
+  const judged = isInReach(spec, url)
+  if (!judged.inScope || (spec.only === undefined && spec.exclude === undefined)) return judged
+  const { only, exclude } = matchersOf(spec)
+  const excluded = exclude.find(({ matches }) => matches(url))
+  if (excluded !== undefined) return { inScope: false, line: `excluded by ${excluded.shown}` }
+  if (only.length === 0 || only.some(({ matches }) => matches(url))) return judged
+  return { inScope: false, line: `it fits none of ${only.length} patterns of "only"` }
+}
+
+type Matcher = { shown: string; matches: UrlMatcher }
+type Matchers = { only: Matcher[]; exclude: Matcher[] }
+const compiled = new WeakMap<ScopeSpec, Matchers>()
+
+function matchersOf(spec: ScopeSpec): Matchers {
+  const known = compiled.get(spec)
+  if (known !== undefined) return known
+  const matcher = (pattern: UrlPattern): Matcher => ({
+    shown: typeof pattern === 'string' ? pattern : `/${pattern.regex}/`,
+    matches: compilePattern(pattern),
+  })
+  const fresh = {
+    only: (spec.only ?? []).map(matcher),
+    exclude: (spec.exclude ?? []).map(matcher),
+  }
+  compiled.set(spec, fresh)
+  return fresh
+}
+
+/** As isInScope, but for the patterns of `only` and `exclude`. */
+export function isInReach(spec: ScopeSpec, url: string): { inScope: boolean; line: string } {
   if (spec.scope === 'any') return { inScope: true, line: 'scope any: every URL belongs to it' }
   const [root = '', ...others] = spec.prefixes
   const place = placeOf(url)
@@ -59,6 +100,9 @@ export function isInScope(spec: ScopeSpec, url: string): { inScope: boolean; lin
 /** True only when `wide` admits everything that `narrow` admits, at every depth. Never true by mistake; may be false though it holds. */
 export function covers(wide: ScopeSpec, narrow: ScopeSpec): boolean {
   if (wide.depth < narrow.depth) return false
+  // The rules of a described source hold for its own visits.
+  if (narrow.name !== undefined && narrow.name !== wide.name) return false
+  if (wide.exclude !== undefined || wide.only !== undefined) return false
   if (wide.scope === 'any') return true
   if (narrow.scope === 'any') return false
   return narrow.prefixes.every((place, i) => {
@@ -69,8 +113,10 @@ export function covers(wide: ScopeSpec, narrow: ScopeSpec): boolean {
 }
 
 /** One text for equal scopes: the key of a source. */
-export const scopeKey = ({ scope, prefixes, depth }: ScopeSpec): string =>
-  JSON.stringify({ scope, prefixes, depth })
+export const scopeKey = (spec: ScopeSpec): string => {
+  const { scope, prefixes, depth, only, exclude, name, place } = spec
+  return JSON.stringify({ scope, prefixes, depth, only, exclude, name, place })
+}
 
 function canonical(text: string): string {
   const url = normalizeUrl(text)

@@ -1,4 +1,5 @@
 /** One visit: robots, fetch, parse; from a lease to a value that can be committed. Writes nothing. */
+import type { RuleForPage } from './described.ts'
 import type { Lease, Settlement } from './frontier.ts'
 import type { FetchOutcome, ParsedPage, ParseJob, ParseOutcome } from './page.ts'
 import type { RobotsGate } from './robots-gate.ts'
@@ -33,6 +34,8 @@ export type VisitTools = {
   robots: RobotsGate
   fetchPage: (lease: Lease) => Promise<FetchOutcome>
   parse: (job: ParseJob) => Promise<ParseOutcome>
+  /** The rule of a described source that is for this URL. */
+  ruleFor?: (url: string) => RuleForPage | null
   /** The response is in: the host is free again after its delay. */
   release: (crawlDelayMs: number | null, elapsedMs: number, pauseMs: number) => void
   limits: VisitLimits

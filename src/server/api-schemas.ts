@@ -209,10 +209,19 @@ export const crawlSpec: Schema = {
     delayMs: { type: ['integer', 'null'], minimum: 0, maximum: 3_600_000, default: null },
   },
 }
+/** What is in it is described in docs/SOURCES.md and checked by the crawl, which names the path of a mistake. */
+export const sourceBody: Schema = {
+  type: 'object',
+  additionalProperties: true,
+  description: 'A source: name, seeds, scope, limits, rules and more, as in docs/SOURCES.md',
+}
+const source = record({ name: string, changed_at: time, source: sourceBody })
+
 const jobStatus = record({
   id: count,
   state: { type: 'string', enum: ['running', 'paused', 'waiting', 'done', 'stopped', 'limit'] },
   note: string,
+  source: { type: ['string', 'null'], description: 'Name of the described source' },
   seeds: strings,
   scope,
   maxPages: { type: ['integer', 'null'] },
@@ -305,6 +314,9 @@ export const answers = {
   CrawlSpec: crawlSpec,
   Job: jobStatus,
   Jobs: record({ jobs: { type: 'array', items: jobStatus } }),
+  Source: source,
+  Sources: record({ sources: { type: 'array', items: source } }),
+  Removed: record({ removed: { type: 'boolean' } }),
   UrlStory: urlStory,
   Live: live,
   Health: health,

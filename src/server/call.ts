@@ -30,7 +30,7 @@ export type EventStream = {
 }
 
 export type Route = {
-  method: 'GET' | 'POST'
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** With `:name` for a part that varies. */
   path: string
   handle: (call: Call) => Promise<Reply | EventStream>

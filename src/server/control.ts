@@ -3,6 +3,7 @@ import type {
   CrawlSpec,
   DocumentRecord,
   JobStatus,
+  SourceStatus,
   StoreStats,
   UrlStory,
 } from '../store/records.ts'
@@ -15,6 +16,7 @@ export type {
   JobState,
   JobStatus,
   Scope,
+  SourceStatus,
   UrlStory,
 } from '../store/records.ts'
 
@@ -26,6 +28,12 @@ export interface CrawlControl {
   resume(id: number): Promise<JobStatus>
   stop(id: number): Promise<JobStatus>
   explain(url: string): Promise<UrlStory>
+  /** Described sources, by name. */
+  sources(): Promise<SourceStatus[]>
+  /** @param given as a user writes it; checked there. */
+  putSource(given: unknown, options: { mayReplace: boolean }): Promise<SourceStatus>
+  removeSource(name: string): Promise<void>
+  startSource(name: string): Promise<JobStatus>
   /** Called about once a second while something changes; returns the way to end it. */
   onProgress(listener: (jobs: JobStatus[]) => void): () => void
 }

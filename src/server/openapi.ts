@@ -13,7 +13,11 @@ export type Operation = {
   answer: Readonly<Record<string, Schema>>
   status?: number
 }
-export type Described = { method: 'GET' | 'POST'; path: string; operation: Operation }
+export type Described = {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  path: string
+  operation: Operation
+}
 
 const nameOf = new Map<unknown, string>(
   Object.entries(answers).map(([name, schema]) => [schema, name]),

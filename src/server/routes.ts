@@ -19,6 +19,7 @@ import { objectOfQuery } from './json-schema.ts'
 import type { Schema } from './json-schema.ts'
 import { openApiDocument } from './openapi.ts'
 import type { Operation } from './openapi.ts'
+import { sourceRoutes } from './source-routes.ts'
 import { readCrawlSpec, readParameters, readSearch } from './requests.ts'
 
 export type Ports = {
@@ -297,6 +298,7 @@ export function apiRoutes(ports: Ports, events: ProgressEvents): ApiRoute[] {
     ...suggestRoutes(ports),
     ...adminRoutes(ports, events),
     ...jobChangeRoutes(ports),
+    ...sourceRoutes(ports.crawl),
     ...stateRoutes(ports),
   ]
   const document = JSON.stringify(openApiDocument(routes, ports.version))

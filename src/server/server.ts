@@ -208,7 +208,10 @@ function register(app: FastifyInstance, routes: readonly Route[], admit?: Guard[
   const allowed = new Map<string, string[]>()
   for (const route of routes) {
     const known = allowed.get(route.path) ?? []
-    allowed.set(route.path, [...known, ...(route.method === 'GET' ? ['GET', 'HEAD'] : ['POST'])])
+    allowed.set(route.path, [
+      ...known,
+      ...(route.method === 'GET' ? ['GET', 'HEAD'] : [route.method]),
+    ])
     app.route({
       method: route.method,
       url: route.path,

@@ -49,7 +49,21 @@ export type CrawlSpec = {
   depth: number
   /** null = the default: 1000 for a public host, 0 for an allowed private one. */
   delayMs: number | null
+  /** Name of the described source whose wish this is: its rules and settings hold for these pages. */
+  source?: string
+  /** Patterns as in crawl/url-pattern.ts: of what is in scope only these, and never those. */
+  only?: readonly UrlPattern[]
+  exclude?: readonly UrlPattern[]
 }
+
+/** Plain text with * and **, or a regular expression. */
+export type UrlPattern = string | { regex: string }
+
+/** A described source as the API shows it: `source` as a user wrote it. */
+export type SourceStatus = { name: string; changed_at: string; source: unknown }
+
+/** A described source as it is kept: `spec` is its JSON. */
+export type DescribedSource = { name: string; spec: string; changedAtMs: number }
 
 export type JobState = 'running' | 'paused' | 'waiting' | 'done' | 'stopped' | 'limit'
 /** Counts since the job was first started, over all its runs; exact after a crash. */
@@ -71,6 +85,8 @@ export type JobStatus = {
   state: JobState
   /** One sentence where the state needs one: "disk full: 120 MB free, goes on at 250". */
   note: string
+  /** Name of the described source whose job it is. */
+  source: string | null
   seeds: readonly string[]
   scope: Scope
   maxPages: number | null

@@ -1,6 +1,7 @@
 /** The engine's side of the store: the one writable connection, its transactions, and all tables but those of queue and index. */
 import type { Log } from '../lib/log.ts'
 import { openDatabase, type Db, type OpenOptions } from '../lib/sqlite.ts'
+import { createDescribedSources, type DescribedSources } from './described-sources.ts'
 import { createDocumentWrites, type DocumentWrites } from './documents.ts'
 import { createHosts, type Hosts } from './hosts.ts'
 import { createJobTable, type JobTable } from './jobs.ts'
@@ -19,6 +20,7 @@ export type Store = DocumentReads &
   Omit<DocumentWrites, 'saveMarks'> &
   Hosts &
   JobTable &
+  DescribedSources &
   Urls & {
     readonly db: Db
     readonly meta: Meta
@@ -63,6 +65,7 @@ function assemble(db: Db, now: () => number): Store {
     ...writes,
     ...hosts,
     ...createJobTable(db, now),
+    ...createDescribedSources(db, now),
     ...createUrls(db, hosts),
     db,
     meta,

@@ -8,6 +8,7 @@ const job: JobStatus = {
   id: 1,
   state: 'running',
   note: '',
+  source: null,
   seeds: ['http://a.test/'],
   scope: 'path',
   maxPages: null,

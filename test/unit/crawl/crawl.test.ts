@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { Crawl, type CrawlTools } from '../../../src/crawl/crawl.ts'
+import { Described } from '../../../src/crawl/described.ts'
 import { openDuplicates } from '../../../src/crawl/duplicates.ts'
 import { openFrontier } from '../../../src/crawl/frontier-sqlite.ts'
 import { readRecord } from '../../../src/crawl/imported.ts'
@@ -39,12 +40,14 @@ function openCrawl(web: Web, change: Partial<CrawlTools['limits']> = {}) {
   const asked: string[] = []
   const disk = { freeBytes: Infinity }
   const states: string[] = []
+  const described = new Described(store)
   const frontier = openFrontier(store, { covers: () => false, now: Date.now })
   const answerOf = (url: string): Answer => web[url] ?? { status: 404 }
   const crawl = new Crawl({
     store,
     frontier,
     duplicates: openDuplicates(store.db),
+    described,
     robots: {
       judge: (url) =>
         Promise.resolve(
@@ -100,7 +103,7 @@ function openCrawl(web: Web, change: Partial<CrawlTools['limits']> = {}) {
       .exportAfter(0, 1_000)
       .records.map(({ url }) => url)
       .toSorted()
-  return { crawl, store, asked, disk, states, urls }
+  return { crawl, store, described, asked, disk, states, urls }
 }
 
 function outcomeOf(url: string, answer: Answer): FetchOutcome {
@@ -311,4 +314,88 @@ describe('a crawl', () => {
       assert.deepEqual(crawl.jobs(), [])
     })
   }
+})
+
+describe('a described source', () => {
+  const places = (...paths: string[]): string[] => paths.map((path) => `http://a.test/${path}`)
+
+  it('is crawled as it says: its patterns hold for links, not for its seeds', async () => {
+    const { crawl, described, asked } = openCrawl(site(9))
+    described.put({
+      name: 'news',
+      seeds: 'http://a.test/0',
+      scope: 'host',
+      only: ['/1', '/2', '/3', '/4'],
+      exclude: '/3',
+    })
+    const job = await runToEnd(crawl, described.wishOf('news'))
+    assert.equal(job.source, 'news')
+    assert.deepEqual(asked, places('0', '1', '2'))
+  })
+
+  it('keeps its job and its queue when it changes, and reaches what it now admits', async () => {
+    const { crawl, described, asked } = openCrawl(site(6))
+    const news = { name: 'news', seeds: 'http://a.test/0', scope: 'host' }
+    described.put({ ...news, exclude: '/3' })
+    const first = await runToEnd(crawl, described.wishOf('news'))
+    described.put({ ...news, seeds: ['http://a.test/0', 'http://a.test/3'] })
+    const second = await runToEnd(crawl, described.wishOf('news'))
+    assert.equal(second.id, first.id)
+    assert.deepEqual(asked, places('0', '1', '2', '3', '4', '5'))
+  })
+
+  it('follows its seed to the other host of the same domain, patterns or not', async () => {
+    const web: Web = {
+      'http://a.test/': { to: 'http://www.a.test/' },
+      'http://www.a.test/': { text: words('home'), links: ['http://www.a.test/p/1'] },
+      'http://www.a.test/p/1': { text: words('page'), links: [] },
+    }
+    const { crawl, described, urls } = openCrawl(web)
+    described.put({ name: 'shop', seeds: 'http://a.test/', scope: 'host', only: '/p/*' })
+    await runToEnd(crawl, described.wishOf('shop'))
+    assert.deepEqual(urls(), ['http://www.a.test/', 'http://www.a.test/p/1'])
+  })
+
+  it('visits pages of another crawl once more, because its rules were not known then', async () => {
+    const { crawl, described, asked } = openCrawl(site(3))
+    await runToEnd(crawl, spec(['http://a.test/0']))
+    described.put({ name: 'news', seeds: 'http://a.test/0', scope: 'host' })
+    await runToEnd(crawl, described.wishOf('news'))
+    assert.deepEqual(asked, places('0', '1', '2', '0', '1', '2'))
+  })
+
+  it('has its pages fetched anew when its rules change, and only then', async () => {
+    const { crawl, described, asked } = openCrawl(site(3))
+    const news = { name: 'news', seeds: 'http://a.test/0', scope: 'host' }
+    described.put(news)
+    await runToEnd(crawl, described.wishOf('news'))
+    described.put({ ...news, limits: { pages: 100 } })
+    await runToEnd(crawl, described.wishOf('news'))
+    assert.equal(asked.length, 3)
+    described.put({ ...news, rules: [{ name: 'r', kind: 'detail', match: '/*' }] })
+    await runToEnd(crawl, described.wishOf('news'))
+    assert.equal(asked.length, 6)
+  })
+
+  it('names the rule that is for a page, whichever crawl came to it', () => {
+    const { crawl, described, store } = openCrawl({})
+    described.put({
+      name: 'news',
+      seeds: 'http://a.test/',
+      scope: 'host',
+      rules: [
+        { name: 'list', kind: 'list', match: '/list' },
+        { name: 'page', kind: 'detail', match: '/**' },
+      ],
+    })
+    crawl.start(described.wishOf('news'))
+    const scopes = crawl.scopes()
+    const [own = 0] = store.scopesOfDescribed('news').map(({ id }) => id)
+    const nameFor = (url: string, sourceId: number): string | undefined =>
+      described.ruleFor(url, sourceId, scopes)?.rule.name
+    assert.equal(nameFor('http://a.test/list', own), 'list')
+    assert.equal(nameFor('http://a.test/x', own), 'page')
+    assert.equal(nameFor('http://a.test/x', 77), 'page')
+    assert.equal(nameFor('http://b.test/x', 77), undefined)
+  })
 })

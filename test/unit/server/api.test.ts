@@ -219,6 +219,38 @@ describe('Documents', () => {
   })
 })
 
+describe('Described sources', () => {
+  const put = (path: string, body: unknown) =>
+    get(path, { method: 'PUT', headers: { ...json, ...admin }, body: JSON.stringify(body) })
+  const path = '/api/v1/admin/sources'
+
+  it('are added once, replaced, shown, crawled and forgotten', async () => {
+    const seeds = ['https://a.example/']
+    const added = await post(path, { name: '新闻 1', seeds }, admin)
+    await expectAnswer(added, answers.Source, 201)
+    const own = `${path}/${encodeURIComponent('新闻 1')}`
+    assert.equal(added.headers.get('location'), `sources/${encodeURIComponent('新闻 1')}`)
+    await expectProblem(await post(path, { name: '新闻 1', seeds }, admin), 409, 'conflict')
+    await expectAnswer(await put(own, { seeds, scope: 'host' }), answers.Source)
+    const shown = await expectAnswer(await get(own, { headers: admin }), answers.Source)
+    assert.deepEqual((shown as { source: unknown }).source, {
+      name: '新闻 1',
+      seeds,
+      scope: 'host',
+    })
+    await expectAnswer(await get(path, { headers: admin }), answers.Sources)
+    await expectAnswer(await post(`${own}/crawl`, {}, admin), answers.Job, 201)
+    assert.equal(server.crawl.specs.at(-1)?.source, '新闻 1')
+    await expectAnswer(await get(own, { method: 'DELETE', headers: admin }), answers.Removed)
+    await expectProblem(await get(own, { headers: admin }), 404, 'not_found')
+  })
+  it('are refused under another name than that of their address, and to strangers', async () => {
+    await expectProblem(await put(`${path}/a`, { name: 'b' }), 400, 'invalid_parameter')
+    await expectProblem(await get(path), 401, 'auth_required')
+    await expectProblem(await get(`${path}/a`, { method: 'DELETE' }), 401, 'auth_required')
+  })
+})
+
 describe('Jobs', () => {
   it('start with defaults, and tell where they are', async () => {
     const response = await post('/api/v1/admin/jobs', { seeds: ['https://a.example/docs/'] }, admin)

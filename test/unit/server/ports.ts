@@ -7,6 +7,7 @@ import type {
   CrawlSpec,
   JobState,
   JobStatus,
+  SourceStatus,
   SearchPort,
 } from '../../../src/server/control.ts'
 import { createPublicFiles, publicFileNames } from '../../../src/server/public-files.ts'
@@ -153,6 +154,7 @@ const jobOf = (id: number, spec: CrawlSpec): JobStatus => ({
   id,
   state: 'running',
   note: '',
+  source: spec.source ?? null,
   seeds: spec.seeds,
   scope: spec.scope,
   maxPages: spec.maxPages,
@@ -178,6 +180,7 @@ const jobOf = (id: number, spec: CrawlSpec): JobStatus => ({
 
 export type MemoryCrawl = CrawlControl & {
   specs: CrawlSpec[]
+  described: Map<string, SourceStatus>
   listeners: Set<(jobs: JobStatus[]) => void>
   /** Changes a job as the crawl would, and tells the listeners. */
   progress: (id: number, change: Partial<JobStatus>) => void
@@ -196,6 +199,7 @@ export function createMemoryCrawl(): MemoryCrawl {
   const become = (state: JobState) => (id: number) => Promise.resolve(change(id, { state }))
   const port: MemoryCrawl = {
     specs: [],
+    described: new Map(),
     listeners: new Set(),
     progress: change,
     start(spec) {
@@ -218,6 +222,28 @@ export function createMemoryCrawl(): MemoryCrawl {
         lines: [{ about: 'robots', text: 'allowed' }],
         document: null,
       }),
+    sources: () => Promise.resolve([...port.described.values()]),
+    putSource(given, { mayReplace }) {
+      const { name } = given as { name?: unknown }
+      if (typeof name !== 'string')
+        throw new AppError('invalid_parameter', 'name: a text is wanted')
+      if (!mayReplace && port.described.has(name))
+        throw new AppError('conflict', `There is a source "${name}" already.`)
+      const status = { name, changed_at: '2026-11-30T10:00:00.000Z', source: given }
+      port.described.set(name, status)
+      return Promise.resolve(status)
+    },
+    removeSource(name) {
+      if (!port.described.delete(name)) throw new AppError('not_found', 'no such source')
+      return Promise.resolve()
+    },
+    startSource(name) {
+      const { source } = port.described.get(name) ?? { source: null }
+      if (source === null) throw new AppError('not_found', 'no such source')
+      const seeds = ['https://a.example/']
+      const limits = { maxPages: null, depth: 64, delayMs: null }
+      return port.start({ source: name, seeds, scope: 'path', include: [], ...limits })
+    },
     onProgress(listener) {
       port.listeners.add(listener)
       return () => port.listeners.delete(listener)

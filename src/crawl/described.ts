@@ -1,0 +1,138 @@
+/** The described sources in force: kept in the store, compiled here, asked which rule is for a page. Owns their compiled form. */
+import assert from 'node:assert'
+import { AppError } from '../lib/errors.ts'
+import type { CrawlSpec, SourceStatus } from '../store/records.ts'
+import type { Store } from '../store/store.ts'
+import type { Rule } from './rule-types.ts'
+import { isInScope, type ScopeSpec } from './scope.ts'
+import { crawlSpecOfSource, parseSource, sourcesMax, type SourceSpec } from './source-file.ts'
+import { compilePattern, type UrlMatcher } from './url-pattern.ts'
+
+/** What a visit must know of the source it is for. */
+export type RuleForPage = { source: string; rule: Rule }
+
+type Compiled = {
+  given: unknown
+  spec: SourceSpec
+  changedAtMs: number
+  rules: readonly { rule: Rule; matchers: readonly UrlMatcher[] }[]
+}
+
+/** What the store keeps of one, as JSON. */
+type Kept = { given: unknown; spec: SourceSpec }
+
+export class Described {
+  readonly #store: Store
+  readonly #sources = new Map<string, Compiled>()
+
+  constructor(store: Store) {
+    this.#store = store
+    this.#load()
+  }
+
+  #load(): void {
+    this.#sources.clear()
+    for (const { name, spec, changedAtMs } of this.#store.describedSources())
+      this.#sources.set(name, compile(JSON.parse(spec) as Kept, changedAtMs))
+  }
+
+  all(): SourceStatus[] {
+    return [...this.#sources.values()].map(({ given, spec, changedAtMs }) => ({
+      name: spec.name,
+      changed_at: new Date(changedAtMs).toISOString(),
+      source: given,
+    }))
+  }
+
+  get(name: string): SourceSpec | null {
+    return this.#sources.get(name)?.spec ?? null
+  }
+
+  /** @throws AppError not_found */
+  wishOf(name: string): CrawlSpec {
+    const source = this.get(name)
+    if (source === null) throw new AppError('not_found', `There is no source "${name}".`)
+    return crawlSpecOfSource(source)
+  }
+
+  /**
+   * Adds or replaces. Where its rules changed, its pages are fetched anew at its next crawl, without a condition: what they are read
+   * into may differ though they did not change.
+   * @param given as a user writes it; what is kept beside it is resolved
+   * @throws AppError invalid_parameter | conflict
+   */
+  put(given: unknown, mayReplace = true): SourceStatus {
+    const spec = parseSource(given)
+    const before = this.get(spec.name)
+    const kept = JSON.stringify({ given, spec } satisfies Kept)
+    if (before === null && this.#sources.size >= sourcesMax)
+      throw new AppError('conflict', `There are ${sourcesMax} sources already.`)
+    if (before !== null && !mayReplace)
+      throw new AppError('conflict', `There is a source "${spec.name}" already.`)
+    const isChanged = this.#store.transaction(() => {
+      const isNew = this.#store.putDescribedSource(spec.name, kept)
+      if (isNew && JSON.stringify(before?.rules) !== JSON.stringify(spec.rules))
+        this.#store.forgetValidators(this.#store.scopesOfDescribed(spec.name).map(({ id }) => id))
+      return isNew
+    })
+    if (isChanged) this.#load()
+    const status = this.all().find(({ name }) => name === spec.name)
+    assert(status, 'a source that was put is there')
+    return status
+  }
+
+  /** Its pages and its job stay. @throws AppError not_found */
+  remove(name: string): void {
+    const isGone = this.#store.transaction(() => this.#store.removeDescribedSource(name))
+    if (!isGone) throw new AppError('not_found', `There is no source "${name}".`)
+    this.#load()
+  }
+
+  /**
+   * The first rule that is for this URL: of the source it is fetched for, else of any source that admits it, so that a page has the same
+   * fields whichever crawl came to it first. null = none.
+   */
+  ruleFor(
+    url: string,
+    sourceId: number,
+    scopes: ReadonlyMap<number, ScopeSpec>,
+  ): RuleForPage | null {
+    if (this.#sources.size === 0) return null
+    const own = scopes.get(sourceId)?.name
+    const found = own === undefined ? null : this.#ruleOf(own, url)
+    if (found !== null) return found
+    for (const name of this.#sources.keys()) {
+      if (name === own) continue
+      const other = this.#ruleOf(name, url)
+      const admits = (scope: ScopeSpec): boolean =>
+        scope.name === name && isInScope(scope, url).inScope
+      if (other !== null && [...scopes.values()].some(admits)) return other
+    }
+    return null
+  }
+
+  #ruleOf(name: string, url: string): RuleForPage | null {
+    const found = this.#sources
+      .get(name)
+      ?.rules.find(({ matchers }) => matchers.some((matches) => matches(url)))
+    return found === undefined ? null : { source: name, rule: found.rule }
+  }
+}
+
+function compile({ given, spec }: Kept, changedAtMs: number): Compiled {
+  return {
+    given,
+    spec,
+    changedAtMs,
+    rules: spec.rules.map((rule) => ({ rule, matchers: rule.match.map(compilePattern) })),
+  }
+}
+
+/** The rule of a list of sources that is for a URL, without a store: for trying rules out. */
+export function ruleAmong(sources: readonly SourceSpec[], url: string): RuleForPage | null {
+  for (const { name, rules } of sources) {
+    const rule = rules.find(({ match }) => match.some((pattern) => compilePattern(pattern)(url)))
+    if (rule !== undefined) return { source: name, rule }
+  }
+  return null
+}
