@@ -55,7 +55,8 @@ function readJobs(): ParseJob[] {
       encoding: 'gzip',
       contentType: 'text/html',
       robotsTag: '',
-      rules: [],
+      rule: null,
+      depth: 0,
       seed,
     }))
 }

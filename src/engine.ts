@@ -5,6 +5,7 @@ import { parentPort, type MessagePort } from 'node:worker_threads'
 import { programVersion, spawnThread } from './assets.ts'
 import { parseListen, type Config } from './config.ts'
 import { Crawl, type CrawlTools } from './crawl/crawl.ts'
+import { failedRule } from './crawl/rule-counts.ts'
 import { Described } from './crawl/described.ts'
 import { openDuplicates, type Duplicates } from './crawl/duplicates.ts'
 import { explainUrl } from './crawl/explain.ts'
@@ -247,8 +248,24 @@ class Engine {
     })
   }
 
-  /** What kills or stalls a parser is a fact about the page, not a fault of ours. */
+  /**
+   * What kills or stalls a parser is a fact about the page, not a fault of ours. Where the page has a rule, it is read once more without
+   * it: a rule that is too slow costs the page its fields, not its place in the index.
+   */
   async #parse(job: ParserJob): Promise<ParseOutcome> {
+    if (job.kind !== 'page' || job.job.rule === null) return this.#parseOnce(job)
+    const { rule } = job.job
+    const bare = { ...job.job, rule: null, body: job.job.body.slice(0) }
+    const outcome = await this.#parseOnce(job)
+    const isTheRule = outcome.kind === 'failed' && outcome.reason.startsWith('parser-')
+    if (!isTheRule || rule.rule.format === 'json') return outcome
+    const again = await this.#parseOnce({ kind: 'page', job: bare })
+    if (again.kind === 'page')
+      Object.assign(again.page, failedRule(rule, `given up (${outcome.reason})`))
+    return again
+  }
+
+  async #parseOnce(job: ParserJob): Promise<ParseOutcome> {
     try {
       const transfer = job.kind === 'page' ? [job.job.body] : []
       const { outcome, threadId, cpuMs } = await this.#parsers.run(job, transfer)
@@ -274,7 +291,8 @@ class Engine {
       duplicates: this.#duplicates,
       robots: this.#robots,
       described: this.#described,
-      fetchPage: (lease) => fetchPage(this.#egress, lease, limits),
+      fetchPage: (lease, takes) =>
+        fetchPage(this.#egress, lease, takes === 'any' ? { ...limits, takes: 'lists' } : limits),
       parse: (job) => this.#parse({ kind: 'page', job }),
       defaultDelayMs: (url) => (this.#egress.isAllowedPrivate(url) ? 0 : publicDelayMs),
       allowSeed: (url) => {

@@ -48,6 +48,8 @@ export type Summary = {
   gone: number
   refused: Record<string, number>
   failed: Record<string, number>
+  javascript_only: number
+  rules: JobCounts['rules']
   queued: number
   bytes: number
   seconds: number
@@ -68,6 +70,8 @@ export function summarise(job: JobStatus, before: JobCounts | null): Summary {
     gone: counts.gone,
     refused: counts.refused,
     failed: counts.failed,
+    javascript_only: counts.javascriptOnly,
+    rules: counts.rules,
     queued: job.queued,
     bytes: counts.bytes,
     seconds: job.seconds,
@@ -77,6 +81,21 @@ export function summarise(job: JobStatus, before: JobCounts | null): Summary {
 const reasons = (record: Record<string, number>): string => {
   const parts = Object.entries(record).sort((a, b) => b[1] - a[1])
   return parts.length === 0 ? '' : ` (${parts.map(([reason, n]) => `${reason} ${n}`).join(', ')})`
+}
+
+/** "news/detail: 10 pages", and what went wrong on them. */
+function ruleLines(name: string, counts: JobCounts['rules'][string]): string[] {
+  const { pages, links, empty, unexpected, incomplete, troubled, problem } = counts
+  const of = (n: number): string => `in ${n} of ${pages} pages`
+  return [
+    `${name}: ${pages} pages${links === 0 ? '' : `, ${links} links`}`,
+    ...(incomplete === 0 ? [] : [`${name}: a required field is missing ${of(incomplete)}`]),
+    ...Object.entries(empty).map(([field, n]) => `${name}: field ${field} empty ${of(n)}`),
+    ...Object.entries(unexpected).map(
+      ([field, n]) => `${name}: field ${field} is not as the rule expects ${of(n)}`,
+    ),
+    ...(troubled === 0 ? [] : [`${name}: trouble ${of(troubled)}, for instance ${problem}`]),
+  ]
 }
 
 /** The summary for people. */
@@ -97,8 +116,14 @@ export function summaryText(summary: Summary): string {
     ['gone', `${summary.gone}`],
     ['refused', `${sum(summary.refused)}${reasons(summary.refused)}`],
     ['failed', `${sum(summary.failed)}${reasons(summary.failed)}`],
+    ...(summary.javascript_only === 0
+      ? []
+      : [['scripts', `${summary.javascript_only} pages are empty before JavaScript runs`]]),
     ['queued', `${summary.queued}`],
     ['seconds', `${summary.seconds}`],
+    ...Object.entries(summary.rules).flatMap(([name, counts]) =>
+      ruleLines(name, counts).map((line) => ['rule', line]),
+    ),
   ]
   const state = summary.note === '' ? summary.state : `${summary.state}: ${summary.note}`
   const head = summary.source === null ? state : `${summary.source}: ${state}`

@@ -1,4 +1,5 @@
 /** The batch transaction: visits become documents, links, hashes, counts and settled leases, all or nothing. Everything here may run twice. */
+import type { DocumentExtra } from '../store/read-documents.ts'
 import type { Store } from '../store/store.ts'
 import type { Duplicates } from './duplicates.ts'
 import type { FoundUrl, Frontier, Settled, Settlement } from './frontier.ts'
@@ -91,6 +92,20 @@ const isGone = (settlement: Settlement): boolean =>
   (settlement.kind === 'refused' &&
     (settlement.reason === 'robots' || (settlement.status >= 200 && settlement.status < 300)))
 
+/** What is kept of how a rule fared, for those who ask why a page is as it is. */
+const ruleNote = ({ rule, isShell }: ParsedPage): Pick<DocumentExtra, 'rule' | 'isShell'> => ({
+  ...(isShell ? { isShell } : {}),
+  ...(rule === undefined
+    ? {}
+    : {
+        rule: {
+          name: `${rule.source}/${rule.rule}`,
+          missing: rule.missing,
+          problems: rule.problems.slice(0, 3),
+        },
+      }),
+})
+
 function writePage(
   visited: Visited,
   page: ParsedPage,
@@ -123,6 +138,7 @@ function writePage(
       headings: page.headings,
       keywords: page.keywords,
       fields: page.fields,
+      ...ruleNote(page),
     },
   })
   if (put.promoted !== null) result.promoted.push(put.promoted.docno)

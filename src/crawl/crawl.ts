@@ -33,7 +33,7 @@ export type CrawlTools = {
   duplicates: Duplicates
   robots: RobotsGate
   described: Described
-  fetchPage: (lease: Lease) => Promise<FetchOutcome>
+  fetchPage: (lease: Lease, takes: 'pages' | 'any') => Promise<FetchOutcome>
   parse: (job: ParseJob) => Promise<ParseOutcome>
   /** Delay between two requests to this URL's host where the job names none. */
   defaultDelayMs: (url: string) => number

@@ -2,6 +2,7 @@
 import { hasRepeatingPath, normalizeUrl } from '../lib/url.ts'
 import { AppError } from '../lib/errors.ts'
 import type { DocumentRecord, UrlStory } from '../store/records.ts'
+import type { DocumentNote } from '../store/read-documents.ts'
 import type { Store } from '../store/store.ts'
 import type { UrlRow } from '../store/urls.ts'
 import type { RobotsGate } from './robots-gate.ts'
@@ -122,6 +123,7 @@ function documentLines(row: UrlRow | null, document: DocumentRecord | null, stor
       text: `"${document.title}", ${document.text.length} characters, language ${document.lang}`,
     },
   ]
+  lines.push(...ruleLines(store.noteOf(row.id)))
   const others = store.groupOf(row.id, membersShown).filter(({ id }) => id !== document.id)
   if (document.duplicate_of !== null) {
     const original = others.find(({ id }) => id === document.duplicate_of)
@@ -132,6 +134,18 @@ function documentLines(row: UrlRow | null, document: DocumentRecord | null, stor
   }
   for (const { url, isExact } of others)
     lines.push({ about: 'group', text: `${isExact ? 'exact' : 'near'} copy: ${url}` })
+  return lines
+}
+
+function ruleLines({ rule, isShell }: DocumentNote): Line[] {
+  const lines: Line[] = []
+  if (isShell)
+    lines.push({ about: 'javascript', text: 'there is nothing to read before JavaScript runs' })
+  if (rule === undefined) return lines
+  lines.push({ about: 'rule', text: rule.name })
+  if (rule.missing.length > 0)
+    lines.push({ about: 'rule', text: `required fields are missing: ${rule.missing.join(', ')}` })
+  for (const problem of rule.problems) lines.push({ about: 'rule', text: problem })
   return lines
 }
 

@@ -129,7 +129,7 @@ export function columnsOf(lease: Lease, settlement: Settlement): SettledColumns 
     case 'redirect':
       return { ...columns, reason: settlement.to }
     case 'refused':
-      return { ...columns, reason: settlement.reason }
+      return { ...comeBack(settlement.recrawlAtMs), reason: settlement.reason }
     case 'gone':
       return columns
     case 'failed':

@@ -33,7 +33,8 @@ export type Settlement =
   | { kind: 'duplicate'; of: 'exact' | 'near'; status: number; recrawlAtMs?: number }
   | { kind: 'unchanged'; status: number; recrawlAtMs?: number }
   | { kind: 'redirect'; status: number; to: string }
-  | { kind: 'refused'; status: number; reason: string }
+  /** `recrawlAtMs`: a way to other pages, which is looked at again. */
+  | { kind: 'refused'; status: number; reason: string; recrawlAtMs?: number }
   | { kind: 'gone'; status: number }
   | { kind: 'failed'; status: number; reason: string; retryAtMs: number | null }
 

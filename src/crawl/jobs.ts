@@ -1,6 +1,7 @@
 /** The jobs under way: their sources, limits, counts and states. Knows no URL of the queue and no network. */
 import type { CrawlSpec, JobCounts, JobState, JobStatus } from '../store/records.ts'
 import type { JobRow, Store } from '../store/store.ts'
+import { countRule } from './rule-counts.ts'
 import { resolveScope, scopeKey, type ScopeSpec } from './scope.ts'
 import type { Visited } from './visit.ts'
 
@@ -32,6 +33,8 @@ const emptyCounts = (): JobCounts => ({
   refused: {},
   failed: {},
   bytes: 0,
+  javascriptOnly: 0,
+  rules: {},
 })
 
 /** Equal for equal wishes: limits and delay may differ, what is in reach may not. */
@@ -195,7 +198,11 @@ const asleep = (row: JobRow): Job => ({
   out: 0,
 })
 
-function addVisit(counts: JobCounts, { settlement, wasFetched, wireBytes }: Visited): void {
+function addVisit(counts: JobCounts, visited: Visited): void {
+  const { settlement, wasFetched, wireBytes, page } = visited
+  const report = page?.rule ?? visited.rule
+  if (report !== undefined) countRule(counts.rules, report)
+  if (page?.isShell && settlement.kind !== 'unchanged') counts.javascriptOnly++
   if (wasFetched) counts.fetched++
   counts.bytes += wireBytes
   const add = (into: Record<string, number>, reason: string): void => {

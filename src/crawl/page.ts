@@ -1,4 +1,6 @@
 /** The values that travel through a visit: what the network gave, what the parser made of it. Plain data, fit for messages between threads. */
+import type { RuleForPage } from './described.ts'
+import type { RuleReport } from './rule-types.ts'
 import type { Fingerprint } from '../text/fingerprint.ts'
 
 /** What one fetch ended with. Everything the web does is a value here. `finalUrl` is canonical, after redirects inside the same visit. */
@@ -44,17 +46,12 @@ export type ParseJob = {
   encoding: string
   contentType: string
   robotsTag: string
-  rules: readonly FieldRule[]
+  /** The rule of a described source that is for this page. */
+  rule: RuleForPage | null
+  /** Links from the start. */
+  depth: number
   /** Seed of the fingerprints, kept in the database. */
   seed: number
-}
-
-/** A field taken from the page by a CSS selector: text, or the value of `attribute`; the first match, or with `many` all of them. */
-export type FieldRule = {
-  name: string
-  css: string
-  attribute?: string
-  many?: boolean
 }
 
 export type FieldValue = string | number | readonly string[]
@@ -91,6 +88,12 @@ export type ParsedPage = {
   quants: Uint8Array<ArrayBuffer>
   length: number
   fingerprint: Fingerprint
+  /** How its rule fared, where it has one. */
+  rule?: RuleReport
+  /** Its rule says that it is a way to other pages, and no document. */
+  isUnstored?: true
+  /** There is nothing to read before JavaScript ran. */
+  isShell?: true
 }
 
 export type ParseOutcome =

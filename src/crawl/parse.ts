@@ -8,10 +8,12 @@ import type { Analyzer } from '../text/tokenize.ts'
 import { type DecodedText, decodeText } from './charset.ts'
 import { type Content, extractContent } from './extract.ts'
 import { copyOf, shownLine } from './kept-text.ts'
-import type { FieldValue, ParsedPage, ParseJob, ParseOutcome } from './page.ts'
+import type { ParsedPage, ParseJob, ParseOutcome } from './page.ts'
 import { canonicalOf, directivesOf, linksOf, promptRefresh } from './page-links.ts'
 import { parsePageTree, treeLimits } from './page-tree.ts'
 import { plainContent } from './plain-text.ts'
+import { applyToHtml, readJsonPage, ruledParts, withRule } from './rule-page.ts'
+import { isShell } from './shell.ts'
 import { isPage, mediaType, sniff } from './sniff.ts'
 
 export type ParserOptions = {
@@ -47,6 +49,7 @@ export function createParser(options: ParserOptions): Parser {
 async function parsePage(job: ParseJob, options: ParserOptions): Promise<ParseOutcome> {
   const body = decodeBody(job.body, job.encoding, options.decodedBytesMax)
   if (body.kind === 'refused') return body
+  if (job.rule?.rule.format === 'json') return readJson(job, body.bytes, options)
   if (!isPage(job.contentType, body.bytes)) return { kind: 'refused', reason: 'type' }
   const decoded = decodeText(body.bytes, job.contentType)
   if (decoded.text.trim() === '') return { kind: 'refused', reason: 'empty' }
@@ -65,15 +68,17 @@ async function readHtml(
   { text: html, charset }: DecodedText,
   options: ParserOptions,
 ): Promise<ParsedPage> {
-  const { url, rules, robotsTag } = job
+  const { url, robotsTag } = job
   const { linksMax = treeLimits.linksMax, now = Date.now } = options
   const tree = parsePageTree(html, { ...treeLimits, linksMax })
   const directives = directivesOf(tree, robotsTag, now())
-  const content = extractContent(tree, url)
+  const found = await applyToHtml(html, job, tree)
+  const content = withRule(extractContent(tree, url), found)
+  const links = linksOf(tree, url, linksMax, directives.nofollow, charset)
   return {
     ...(await analyse(content, tree.lang, job, options)),
-    fields: rules.length === 0 ? {} : await fieldsOf(html, job, tree.shape),
-    links: linksOf(tree, url, linksMax, directives.nofollow, charset),
+    ...ruledParts(job, found, links),
+    ...(isShell(html, `${content.text}\n${content.rest}`, content.title) ? { isShell: true } : {}),
     canonical: canonicalOf(tree, url),
     refresh: directives.nofollow ? null : promptRefresh(tree, url, charset),
     noindex: directives.noindex,
@@ -101,14 +106,26 @@ async function readPlain(
   }
 }
 
-/** Loaded for the first page with rules: a crawl without them never pays for a DOM. */
-async function fieldsOf(
-  html: string,
-  { url, rules }: ParseJob,
-  shape: { depth: number; elements: number },
-): Promise<Record<string, FieldValue>> {
-  const { extractFields } = await import('./rules.ts')
-  return extractFields(html, url, rules, shape).fields
+/** Only where a rule asks for it: a JSON document as a page. */
+async function readJson(
+  job: ParseJob,
+  bytes: Uint8Array,
+  options: ParserOptions,
+): Promise<ParseOutcome> {
+  const { text, charset } = decodeText(bytes, job.contentType)
+  const read = await readJsonPage(text, job)
+  if (read === null) return { kind: 'refused', reason: 'no-json' }
+  const { noindex, noarchive } = directivesOf(null, job.robotsTag, (options.now ?? Date.now)())
+  const page: ParsedPage = {
+    ...(await analyse(read.content, '', job, options)),
+    ...ruledParts(job, read.found, []),
+    canonical: null,
+    refresh: null,
+    noindex,
+    noarchive,
+    charset,
+  }
+  return { kind: 'page', page }
 }
 
 type Analysed = Omit<

@@ -19,6 +19,7 @@ import { normalizeUrl } from '../lib/url.ts'
 import type { CrawlSpec, Scope } from '../store/records.ts'
 import { readRules } from './rule-file.ts'
 import type { Rule } from './rule-types.ts'
+import { parseSourceHttp } from './source-http.ts'
 import { readPattern, type UrlPattern } from './url-pattern.ts'
 
 /** A described source, resolved: nothing is left to defaults. Plain data, kept as JSON. */
@@ -38,6 +39,8 @@ export type SourceSpec = {
   copies: 'fold' | 'drop'
   /** A page not confirmed for so long is no longer shown; null = for ever. */
   ttlDays: number | null
+  /** As given, and proved: secrets stay names of the environment until they are used. null = nothing was said. */
+  http: unknown
   rules: readonly Rule[]
 }
 
@@ -62,6 +65,16 @@ const readName: Reader<string> = (value, path) => {
   throw new ValueProblem(path, 'letters, digits, blanks, "_", "." and "-" are possible in a name')
 }
 
+const readHttp: Reader<unknown> = (value, path) => {
+  try {
+    parseSourceHttp(value, path, process.env)
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    throw new ValueProblem(path, error.message)
+  }
+  return value
+}
+
 const readShape = object(
   {
     name: readName,
@@ -80,6 +93,7 @@ const readShape = object(
     ),
     copies: choice(['fold', 'drop']),
     ttlDays: number({ min: 1, max: 36_500 }),
+    http: readHttp,
     rules: readRules,
   },
   ['name', 'seeds'],
@@ -103,6 +117,7 @@ export const readSource: Reader<SourceSpec> = (value, path) => {
     delayMs: limits.delayMs ?? null,
     copies: read.copies ?? 'fold',
     ttlDays: read.ttlDays ?? null,
+    http: read.http ?? null,
     rules: read.rules ?? [],
   }
 }

@@ -2,6 +2,7 @@
 import type { RuleForPage } from './described.ts'
 import type { Lease, Settlement } from './frontier.ts'
 import type { FetchOutcome, ParsedPage, ParseJob, ParseOutcome } from './page.ts'
+import type { RuleReport } from './rule-types.ts'
 import type { RobotsGate } from './robots-gate.ts'
 
 type PageFetched = Extract<FetchOutcome, { kind: 'page' }>
@@ -18,6 +19,8 @@ export type Visited = {
   links: readonly string[]
   /** May be recognised as a copy of another page. */
   mayFold: boolean
+  /** How the rule of a page that is not stored fared. */
+  rule?: RuleReport
   /** Asked the network for the page itself (robots refusals do not). */
   wasFetched: boolean
 }
@@ -32,7 +35,8 @@ export type VisitLimits = {
 
 export type VisitTools = {
   robots: RobotsGate
-  fetchPage: (lease: Lease) => Promise<FetchOutcome>
+  /** @param takes any: whatever its type says it is */
+  fetchPage: (lease: Lease, takes: 'pages' | 'any') => Promise<FetchOutcome>
   parse: (job: ParseJob) => Promise<ParseOutcome>
   /** The rule of a described source that is for this URL. */
   ruleFor?: (url: string) => RuleForPage | null
@@ -55,12 +59,14 @@ export async function visit(lease: Lease, tools: VisitTools): Promise<Visited> {
         : failed(lease, 0, 'robots-unreachable', tools)
     return { ...nothing(lease, settlement), wasFetched: false }
   }
-  const outcome = await tools.fetchPage(lease)
+  const rule = tools.ruleFor?.(lease.url) ?? null
+  // JSON is asked for by a rule, whatever its label.
+  const outcome = await tools.fetchPage(lease, rule?.rule.format === 'json' ? 'any' : 'pages')
   const pauseMs =
     outcome.kind === 'failed' && outcome.pausesHost === true ? (outcome.retryAfterMs ?? 0) : 0
   tools.release(judged.delayMs, outcome.elapsedMs, pauseMs)
   return outcome.kind === 'page'
-    ? readPage(lease, outcome, tools)
+    ? readPage(lease, outcome, tools, rule)
     : settleWithoutPage(lease, outcome, tools)
 }
 
@@ -117,7 +123,12 @@ function failed(
   return { kind: 'failed', status, reason, retryAtMs: Math.round(tools.now() + waitMs) }
 }
 
-async function readPage(lease: Lease, fetched: PageFetched, tools: VisitTools): Promise<Visited> {
+async function readPage(
+  lease: Lease,
+  fetched: PageFetched,
+  tools: VisitTools,
+  rule: RuleForPage | null,
+): Promise<Visited> {
   const { body, encoding, contentType, robotsTag, status, wireBytes, truncated } = fetched
   const parsed = await tools.parse({
     url: fetched.finalUrl,
@@ -125,7 +136,8 @@ async function readPage(lease: Lease, fetched: PageFetched, tools: VisitTools): 
     encoding,
     contentType,
     robotsTag,
-    rules: [],
+    rule: tools.ruleFor?.(fetched.finalUrl) ?? rule,
+    depth: lease.depth,
     seed: tools.fingerprintSeed,
   })
   if (parsed.kind === 'refused')
@@ -148,6 +160,12 @@ async function readPage(lease: Lease, fetched: PageFetched, tools: VisitTools): 
   }
   if (page.noindex)
     return { ...visited, page: null, settlement: { kind: 'refused', status, reason: 'noindex' } }
+  if (page.isUnstored) {
+    const recrawlAtMs = tools.now() + tools.limits.recrawlMs
+    const report = page.rule === undefined ? {} : { rule: page.rule }
+    const list: Settlement = { kind: 'refused', status, reason: 'list', recrawlAtMs }
+    return { ...visited, ...report, page: null, settlement: list }
+  }
   const settlement: Settlement = {
     kind: 'stored',
     status,

@@ -217,6 +217,15 @@ export const sourceBody: Schema = {
 }
 const source = record({ name: string, changed_at: time, source: sourceBody })
 
+const ruleCounts = record({
+  pages: count,
+  empty: { ...tally, description: 'Field -> pages in which it was empty' },
+  unexpected: { ...tally, description: 'Field -> pages in which it is not as the rule expects' },
+  incomplete: { ...count, description: 'Pages that lack a required field' },
+  links: count,
+  troubled: count,
+  problem: string,
+})
 const jobStatus = record({
   id: count,
   state: { type: 'string', enum: ['running', 'paused', 'waiting', 'done', 'stopped', 'limit'] },
@@ -237,6 +246,8 @@ const jobStatus = record({
     refused: tally,
     failed: tally,
     bytes: count,
+    javascriptOnly: count,
+    rules: { type: 'object', additionalProperties: ruleCounts },
   }),
   pagesPerSecond: { type: 'number', minimum: 0 },
   etaSeconds: { type: ['number', 'null'] },

@@ -93,6 +93,8 @@ export function createJobTable(db: Db, now: () => number): JobTable {
   }
 }
 
+const laterCounts: Pick<JobCounts, 'javascriptOnly' | 'rules'> = { javascriptOnly: 0, rules: {} }
+
 function revive(row: StoredJob): JobRow {
   return {
     id: row.id,
@@ -100,7 +102,8 @@ function revive(row: StoredJob): JobRow {
     sourceIds: JSON.parse(row.sources) as number[],
     state: row.state as JobState,
     note: row.note,
-    counts: JSON.parse(row.counts) as JobCounts,
+    // Counts of an older version lack what was not counted then.
+    counts: { ...laterCounts, ...(JSON.parse(row.counts) as JobCounts) },
     startedAtMs: row.startedAtMs,
     endedAtMs: row.endedAtMs,
     activeMs: row.activeMs,

@@ -12,7 +12,14 @@ export type DocumentExtra = {
   headings: string
   keywords: readonly string[]
   fields: Record<string, unknown>
+  /** The rule that was for it: required fields that it lacks, and what could not be done. */
+  rule?: { name: string; missing: readonly string[]; problems: readonly string[] }
+  /** There is nothing to read before JavaScript ran. */
+  isShell?: true
 }
+
+/** What is noted of a document beside what is shown of it. */
+export type DocumentNote = Pick<DocumentExtra, 'rule' | 'isShell'>
 
 /** A document as the analyzer takes it. */
 export type StoredText = {
@@ -40,6 +47,7 @@ export type DocumentReads = {
   documentRecord(id: string): DocumentRecord | null
   documentByUrlId(urlId: number): DocumentRecord | null
   documentByDocno(docno: number): DocumentRecord | null
+  noteOf(urlId: number): DocumentNote
   /** Keyset pages by URL, each once even while it changes; members of groups and exact copies included. Begin with 0. */
   exportAfter(cursor: number, limit: number): ExportPage
   /** Keyset pages in docno order of all that has postings: exact copies have none of their own. */
@@ -164,7 +172,16 @@ export function createDocumentReads(db: Db): DocumentReads {
      FROM fingerprint f JOIN doc d ON d.url_id = f.url_id JOIN url u ON u.id = d.url_id JOIN host h ON h.id = u.host
      WHERE f.grp = (SELECT grp FROM fingerprint WHERE url_id=?) ORDER BY d.docno LIMIT ?`,
   )
+  const extraOf = db.prepare<{ extra: string }>(
+    'SELECT t.extra FROM doc d JOIN doc_text t ON t.docno = d.docno WHERE d.url_id=?',
+  )
   return {
+    noteOf(urlId) {
+      const extra = extraOf.value(urlId)
+      if (extra === undefined) return {}
+      const { rule, isShell } = JSON.parse(extra) as DocumentExtra
+      return { ...(rule === undefined ? {} : { rule }), ...(isShell ? { isShell } : {}) }
+    },
     documentRecord: (id) => recordOf(byKey.get(Buffer.from(id, 'base64url'))),
     documentByUrlId: (urlId) => recordOf(byUrlId.get(urlId)),
     documentByDocno: (docno) => recordOf(byDocno.get(docno)),

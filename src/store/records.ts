@@ -79,6 +79,23 @@ export type JobCounts = {
   refused: Record<string, number>
   failed: Record<string, number>
   bytes: number
+  /** Stored pages in which there is nothing to read before JavaScript ran. */
+  javascriptOnly: number
+  /** By "source/rule". */
+  rules: Record<string, RuleCounts>
+}
+/** How a rule of a described source fared over the pages of a job. */
+export type RuleCounts = {
+  pages: number
+  /** Field -> pages in which it was empty, or not as the rule expects of the page. */
+  empty: Record<string, number>
+  unexpected: Record<string, number>
+  /** Pages that lack a required field. */
+  incomplete: number
+  links: number
+  /** Pages on which something of the rule could not be done, and the last such thing. */
+  troubled: number
+  problem: string
 }
 export type JobStatus = {
   id: number

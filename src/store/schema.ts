@@ -49,17 +49,17 @@ CREATE TABLE leaf(k INTEGER PRIMARY KEY, b BLOB NOT NULL) STRICT;
 `
 
 const version2 = `
-<<<<<<< HEAD
 -- structured fields (store/fields.ts): every distinct value of a field has a number; value = the first 200 characters, number = what it is as one.
 -- doc_field.ids = the numbers of a document's values, ascending, 4 bytes each, big endian; a document without fields has no row
 CREATE TABLE field(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
 CREATE TABLE field_value(id INTEGER PRIMARY KEY, field INTEGER NOT NULL, value TEXT NOT NULL, number REAL, UNIQUE(field, value)) STRICT;
 CREATE TABLE doc_field(docno INTEGER PRIMARY KEY, ids BLOB NOT NULL) STRICT;
-=======
+`
+
+const version3 = `
 -- what a user described (crawl/source-file.ts), resolved, as JSON; its scopes are rows of source whose spec carries its name
 CREATE TABLE described_source(name TEXT PRIMARY KEY, spec TEXT NOT NULL, changed_at INTEGER NOT NULL) STRICT;
->>>>>>> 6f9d2be (Describe sources in one file or over the API)
 `
 
 /** Index = schema version before the step. Each step runs in one transaction with its `user_version`. */
-export const migrations: readonly string[] = [version1, version2]
+export const migrations: readonly string[] = [version1, version2, version3]

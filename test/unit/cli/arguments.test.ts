@@ -31,7 +31,6 @@ describe('the command line', () => {
   })
 
   const refused = [
-    'crawl',
     'search',
     'import',
     'import a b',

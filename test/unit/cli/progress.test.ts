@@ -24,6 +24,8 @@ const job: JobStatus = {
     refused: { robots: 2, type: 5 },
     failed: { timeout: 1 },
     bytes: 12_345,
+    javascriptOnly: 0,
+    rules: {},
   },
   pagesPerSecond: 12.5,
   etaSeconds: 75,

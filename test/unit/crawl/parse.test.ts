@@ -10,6 +10,7 @@ import { createParser, type Parser } from '../../../src/crawl/parse.ts'
 import { createAnalyzer, type DocumentText } from '../../../src/text/tokenize.ts'
 import { loadTestTables } from '../../text-tables.ts'
 import { encodeText } from './encode-text.ts'
+import { ruleFor } from './rule-fixture.ts'
 
 const url = 'http://h.example/dir/page.html'
 const nowMs = Date.UTC(2026, 0, 1)
@@ -37,7 +38,8 @@ function jobOf(body: string | Uint8Array, job: Partial<ParseJob> = {}): ParseJob
     encoding: '',
     contentType: 'text/html',
     robotsTag: '',
-    rules: [],
+    rule: null,
+    depth: 0,
     seed: 7,
     ...job,
   }
@@ -259,10 +261,9 @@ describe('plain text', () => {
 describe('rules', () => {
   it('give fields', async () => {
     const page = await pageOf(story, {
-      rules: [
-        { name: 'top', css: 'h1' },
-        { name: 'links', css: 'nav a', attribute: 'href', many: true },
-      ],
+      rule: ruleFor({
+        fields: { top: 'h1', links: { css: 'nav a', attribute: 'href', many: true } },
+      }),
     })
     assert.deepEqual(
       { ...page.fields },

@@ -31,6 +31,7 @@ describe('a described source', () => {
       delayMs: null,
       copies: 'fold',
       ttlDays: null,
+      http: null,
       rules: [],
     })
   })
@@ -66,6 +67,7 @@ describe('a described source', () => {
     [{ exclude: [{ regex: '(a' }] }, /^exclude\[0\]: a \) is missing/],
     [{ limits: { pages: 0 } }, /^limits\.pages: /],
     [{ limit: {} }, /^limit: .*did you mean "limits"/],
+    [{ http: { userAgent: 'x' } }, /^http: .*userAgent/],
     [{ ttlDays: 0 }, /^ttlDays: /],
     [{ rules: [{ ...rule, kind: 'page' }] }, /^rules\[0\]\.kind/],
     [{ rules: [rule, rule] }, /^rules\[1\]\.name: there is a rule "r" already/],

@@ -170,6 +170,8 @@ const jobOf = (id: number, spec: CrawlSpec): JobStatus => ({
     refused: { robots: 2 },
     failed: {},
     bytes: 2048,
+    javascriptOnly: 0,
+    rules: {},
   },
   pagesPerSecond: 1.25,
   etaSeconds: null,

@@ -400,6 +400,8 @@ describe('what the store keeps beside documents', () => {
       refused: { robots: 1 },
       failed: {},
       bytes: 9,
+      javascriptOnly: 0,
+      rules: {},
     }
     const job = {
       spec,
