@@ -1,15 +1,18 @@
 /** XPath 3.1 over a DOM (door to fontoxpath). Runs in the parser thread only: its time limit is the last defence. */
 import fontoxpath from 'fontoxpath'
 
+// Node finds no names in this CommonJS package.
+const { evaluateXPath } = fontoxpath
+
 /** What a path leads to: nodes, and values as texts; in document order. @throws what the expression does */
 export function evaluate(expression: string, context: Node): (Node | string)[] {
   const namespace = (context as Element).namespaceURI ?? documentNamespace(context)
-  const results = fontoxpath.evaluateXPath(
+  const results = evaluateXPath(
     expression,
     context,
     null,
     null,
-    fontoxpath.evaluateXPath.ALL_RESULTS_TYPE,
+    evaluateXPath.ALL_RESULTS_TYPE,
     // Names without a prefix mean the elements of the page, whatever namespace the DOM gives them.
     { namespaceResolver: (prefix: string) => (prefix === '' ? namespace : null) },
   ) as unknown[]

@@ -140,6 +140,20 @@ const textQuery = `
   SELECT d.docno, h.origin || u.path AS url, d.title, t.body, t.rest, t.extra
   FROM doc d JOIN url u ON u.id = d.url_id JOIN host h ON h.id = u.host JOIN doc_text t ON t.docno = d.docno`
 
+function createNoteReads(db: Db): Pick<DocumentReads, 'noteOf'> {
+  const extraOf = db.prepare<{ extra: string }>(
+    'SELECT t.extra FROM doc d JOIN doc_text t ON t.docno = d.docno WHERE d.url_id=?',
+  )
+  return {
+    noteOf(urlId) {
+      const extra = extraOf.value(urlId)
+      if (extra === undefined) return {}
+      const { rule, isShell } = JSON.parse(extra) as DocumentExtra
+      return { ...(rule === undefined ? {} : { rule }), ...(isShell ? { isShell } : {}) }
+    },
+  }
+}
+
 export function createDocumentReads(db: Db): DocumentReads {
   const byKey = db.prepare<RecordRow>(`${recordQuery} WHERE d.key=?`)
   const byUrlId = db.prepare<RecordRow>(`${recordQuery} WHERE d.url_id=?`)
@@ -172,16 +186,8 @@ export function createDocumentReads(db: Db): DocumentReads {
      FROM fingerprint f JOIN doc d ON d.url_id = f.url_id JOIN url u ON u.id = d.url_id JOIN host h ON h.id = u.host
      WHERE f.grp = (SELECT grp FROM fingerprint WHERE url_id=?) ORDER BY d.docno LIMIT ?`,
   )
-  const extraOf = db.prepare<{ extra: string }>(
-    'SELECT t.extra FROM doc d JOIN doc_text t ON t.docno = d.docno WHERE d.url_id=?',
-  )
   return {
-    noteOf(urlId) {
-      const extra = extraOf.value(urlId)
-      if (extra === undefined) return {}
-      const { rule, isShell } = JSON.parse(extra) as DocumentExtra
-      return { ...(rule === undefined ? {} : { rule }), ...(isShell ? { isShell } : {}) }
-    },
+    ...createNoteReads(db),
     documentRecord: (id) => recordOf(byKey.get(Buffer.from(id, 'base64url'))),
     documentByUrlId: (urlId) => recordOf(byUrlId.get(urlId)),
     documentByDocno: (docno) => recordOf(byDocno.get(docno)),

@@ -206,7 +206,7 @@ describe('a JSON path', () => {
   for (const [path, values] of cases)
     it(`${path} leads to ${JSON.stringify(values)}`, () => {
       const parsed = parseJsonPath(path)
-      assert.ok(typeof parsed !== 'string', String(parsed))
+      assert.ok(typeof parsed !== 'string')
       assert.deepEqual(valuesAt(document, parsed), values)
     })
   for (const path of ['', 'a.b', '$.', '$[', '$[a]', '$.a b', '$["\\q"]', `$${'.a'.repeat(31)}`])
