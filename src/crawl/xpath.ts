@@ -2,6 +2,7 @@
 import fontoxpath from 'fontoxpath'
 
 // Node finds no names in this CommonJS package.
+// oxlint-disable-next-line import/no-named-as-default-member
 const { evaluateXPath } = fontoxpath
 
 /** What a path leads to: nodes, and values as texts; in document order. @throws what the expression does */

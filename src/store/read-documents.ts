@@ -140,6 +140,14 @@ const textQuery = `
   SELECT d.docno, h.origin || u.path AS url, d.title, t.body, t.rest, t.extra
   FROM doc d JOIN url u ON u.id = d.url_id JOIN host h ON h.id = u.host JOIN doc_text t ON t.docno = d.docno`
 
+/** The beginning of a text from the first bytes of it, and from all of it where they are not enough. */
+function openingReader(db: Db) {
+  const bodyOf = db.prepare<{ body: Uint8Array }>('SELECT body FROM doc_text WHERE docno=?')
+  return (docno: number, body: Uint8Array, bodyBytes: number, unitsMax: number): string =>
+    inflateOpening(body, bodyBytes, unitsMax) ??
+    inflate(bodyOf.value(docno) ?? null).slice(0, unitsMax)
+}
+
 function createNoteReads(db: Db): Pick<DocumentReads, 'noteOf'> {
   const extraOf = db.prepare<{ extra: string }>(
     'SELECT t.extra FROM doc d JOIN doc_text t ON t.docno = d.docno WHERE d.url_id=?',
@@ -172,10 +180,7 @@ export function createDocumentReads(db: Db): DocumentReads {
   const shownOf = db.prepare<ShownRow>(
     `SELECT ${recordColumns}, substr(t.body, 1, ?) AS body, length(t.body) AS bodyBytes ${recordTables} WHERE d.docno=?`,
   )
-  const bodyOf = db.prepare<{ body: Uint8Array }>('SELECT body FROM doc_text WHERE docno=?')
-  const openText = (docno: number, body: Uint8Array, bodyBytes: number, unitsMax: number): string =>
-    inflateOpening(body, bodyBytes, unitsMax) ??
-    inflate(bodyOf.value(docno) ?? null).slice(0, unitsMax)
+  const openText = openingReader(db)
   const members = db.prepare<{
     key: Uint8Array
     url: string
