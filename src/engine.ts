@@ -2,8 +2,8 @@
 import { statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import { parentPort, type MessagePort } from 'node:worker_threads'
-import { programVersion, spawnThread } from './assets.ts'
-import { parseListen, type Config } from './config.ts'
+import { spawnThread } from './assets.ts'
+import type { Config } from './config.ts'
 import { Crawl, type CrawlTools } from './crawl/crawl.ts'
 import { failedRule } from './crawl/rule-counts.ts'
 import { Described } from './crawl/described.ts'
@@ -17,6 +17,7 @@ import type { ParseOutcome } from './crawl/page.ts'
 import { createRobotsGate, type RobotsGate, type StoredRobots } from './crawl/robots-gate.ts'
 import { covers } from './crawl/scope.ts'
 import { openSeenFilter, type SeenFile } from './crawl/seen.ts'
+import { agentToken, egressOptions, fetchLimits } from './egress-options.ts'
 import { IndexKeeper } from './index-keeper.ts'
 import { createEgress, type Egress } from './lib/egress.ts'
 import { AppError, plainError } from './lib/errors.ts'
@@ -45,13 +46,10 @@ export type EngineData = {
 
 export type EngineCost = { engineMs: number; parsersMs: number; indexMs: number }
 
-/** As robots.txt files name us, and the first word of the User-Agent. */
-const agentToken = 'Findling'
 const retriesMax = 2
 const seedsMax = 1_000
 const publicDelayMs = 1_000
 const closeGraceMs = 10_000
-const headersTimeoutMs = 15_000
 const duplicateRows = 2_000
 /** Pages waiting for a parser: what two batches may hold. */
 const parserQueueMax = 10_000
@@ -326,26 +324,5 @@ class Engine {
       now: Date.now,
       random: Math.random,
     }
-  }
-}
-
-const fetchLimits = (config: Config) => ({
-  totalTimeoutMs: config['fetch-timeout-ms'],
-  headersTimeoutMs: Math.min(config['fetch-timeout-ms'], headersTimeoutMs),
-  wireBytesMax: config['wire-bytes-max'],
-})
-
-function egressOptions(config: Config) {
-  const { host, port } = parseListen(config.listen)
-  const { version } = programVersion()
-  const contact = config.contact === '' ? '' : `; +${config.contact}`
-  return {
-    allowPrivate: config['allow-private'],
-    own: [{ host, port }],
-    userAgent:
-      config['user-agent'] === ''
-        ? `${agentToken}/${version} (self-hosted search${contact})`
-        : config['user-agent'],
-    connections: config.connections,
   }
 }

@@ -13,6 +13,7 @@ import { formatOption as format, type Command } from './command.ts'
 import { completionCommand } from './completion.ts'
 import { crawlCommand, crawlOptions } from './crawl.ts'
 import { checkCommand, importCommand, reindexCommand } from './maintain.ts'
+import { rulesCommand, rulesOptions } from './rules.ts'
 import { serviceCommand } from './service.ts'
 
 export const commands: Readonly<Record<string, Command>> = {
@@ -68,6 +69,13 @@ export const commands: Readonly<Record<string, Command>> = {
     operands: [1, 1],
     options: { format },
     run: explainCommand,
+  },
+  rules: {
+    synopsis: 'test URL|FILE',
+    about: 'Shows what the rules of --sources FILE make of a page, without writing anything.',
+    operands: [2, 2],
+    options: { ...rulesOptions, format },
+    run: rulesCommand,
   },
   reindex: {
     synopsis: '',

@@ -94,11 +94,13 @@ export function visibleText(element: Node): string {
 /**
  * A document as selectors written in a browser expect it; null where linkedom gives up. Its gaps that are closed here:
  * the first element becomes the root whatever it is, what follows body or html stays outside, tables have no tbody,
- * and a canvas recurses without end.
+ * a canvas recurses without end, and a doctype has no next sibling (so XPath would see nothing behind it).
  */
 function openPage(html: string, url: string): RulePage | null {
   try {
-    const source = html.replace(/<(\/?)canvas(?=[\s/>])/gi, '<$1x-canvas')
+    const source = html
+      .replace(/^[^<]{0,100}<!doctype[^>]{0,500}>/i, '')
+      .replace(/<(\/?)canvas(?=[\s/>])/gi, '<$1x-canvas')
     let document = parseDocument(source)
     if (document.documentElement?.localName !== 'html')
       document = parseDocument(`<!doctype html><html><head></head><body>${source}</body></html>`)

@@ -94,6 +94,11 @@ describe('a field of a rule', () => {
       assert.deepEqual(report.empty, value === undefined ? ['f'] : [])
     })
 
+  it('is found by XPath behind a doctype too', () => {
+    const xpath = "//dt[.='a']/following-sibling::dd[1]"
+    const html = '<!DOCTYPE html>\n<html><body><dl><dt>a</dt><dd>b</dd></dl></body></html>'
+    assert.deepEqual(onPage(html, { fields: { f: xpath } }).fields, { f: 'b' })
+  })
   it('that is required and missing is reported, one that is only empty too', () => {
     const { report } = onPage(shop, { fields: { a: { css: '.none', required: true }, b: '.none' } })
     assert.deepEqual([report.missing, report.empty], [['a'], ['a', 'b']])

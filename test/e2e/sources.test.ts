@@ -1,0 +1,138 @@
+/** The examples of docs/SOURCES.md, run as they stand there against local sites: which pages, which fields, what is said of them. */
+import assert from 'node:assert/strict'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { articles, problems, startExample, type ExampleSite } from '../site/examples.ts'
+import { jsonLines, localCrawl, localServe, makeDirectory, run } from './program.ts'
+
+/** The JSON example under a heading, with the address of the local site in place of the example's. */
+function example(heading: string, host: string, url: string): string {
+  const text = readFileSync('docs/SOURCES.md', 'utf8')
+  const from = text.indexOf(`## ${heading}`)
+  const json = /```json\n([^]*?)```/.exec(text.slice(from))?.[1]
+  assert.ok(from >= 0 && json !== undefined)
+  return json.replaceAll(host, url)
+}
+
+async function crawlExample(site: ExampleSite, json: string, directory: string) {
+  const file = join(dirname(directory), 'sources.json')
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, json)
+  const crawled = await run(['crawl', '--sources', file, '--data', directory, ...localCrawl])
+  assert.equal(crawled.code, 0, crawled.stderr)
+  const exported = await run(['export', '--data', directory])
+  const documents = jsonLines(exported.stdout)
+  const fieldsAt = (path: string) =>
+    documents.find(({ url }) => url === `${site.url}${path}`)?.['fields'] ?? {}
+  return { file, summary: crawled.stdout, documents, fieldsAt }
+}
+
+describe('the news site of the documentation', () => {
+  const directory = makeDirectory()
+  let site: ExampleSite
+  let crawled: Awaited<ReturnType<typeof crawlExample>>
+  before(async () => {
+    site = await startExample('news')
+    const json = example('A news site', 'https://news.example', site.url)
+    crawled = await crawlExample(site, json, directory.path)
+  })
+  after(async () => {
+    await site.close()
+    directory.remove()
+  })
+
+  it('is crawled along its lists, and nowhere else', () => {
+    assert.equal(crawled.documents.length, articles + 3)
+    assert.deepEqual(
+      site.asked.filter((path) => /login|tag/.test(path)),
+      [],
+    )
+  })
+  it('has fields of every type', () =>
+    assert.deepEqual(crawled.fieldsAt('/article/1.html'), {
+      section: '国内/交通',
+      published: '2024-05-03',
+      source: '晨报',
+      views: 12_000,
+    }))
+  it('is reported where it changed under its rule', () => {
+    assert.match(crawled.summary, /news\/article: 9 pages/)
+    assert.match(crawled.summary, /news\/article: field views empty in 8 of 9 pages/)
+    assert.doesNotMatch(crawled.summary, /field section|not as the rule expects/)
+  })
+  it('shows its rule in explain', async () => {
+    const url = `${site.url}/article/2.html`
+    const { stdout } = await run(['explain', url, '--data', directory.path])
+    assert.match(stdout, /news\/article/)
+  })
+  it('can be tried out without writing anything, by URL and by file', async () => {
+    const args = ['--sources', crawled.file, '--data', join(directory.path, 'none'), ...localServe]
+    const url = `${site.url}/article/1.html`
+    const tried = await run(['rules', 'test', url, ...args, '-f', 'json'])
+    assert.equal(tried.code, 0, tried.stderr)
+    const result = JSON.parse(tried.stdout)
+    assert.equal(result.rule, 'news/article')
+    assert.deepEqual(result.fields, crawled.fieldsAt('/article/1.html'))
+    const page = join(dirname(directory.path), 'page.html')
+    writeFileSync(page, '<title>x</title><p class="info">no date</p>')
+    const missing = await run(['rules', 'test', page, '--url', url, ...args])
+    assert.equal(missing.code, 1)
+    assert.match(missing.stdout, /published +\(empty, though required\)/)
+    assert.match(missing.stdout, /expected +section: 国内\/交通, found/)
+  })
+})
+
+describe('the problem library of the documentation', () => {
+  const directory = makeDirectory()
+  let site: ExampleSite
+  let crawled: Awaited<ReturnType<typeof crawlExample>>
+  before(async () => {
+    site = await startExample('problems')
+    const json = example('A problem library', 'https://oj.example', site.url)
+    crawled = await crawlExample(site, json, directory.path)
+  })
+  after(async () => {
+    await site.close()
+    directory.remove()
+  })
+
+  it('is crawled from its JSON list over problems to knowledge points', () => {
+    const urls = crawled.documents.map(({ url }) => String(url).slice(site.url.length))
+    assert.deepEqual(urls.toSorted(), [
+      '/point/1',
+      '/point/2',
+      ...Array.from({ length: problems }, (_, i) => `/problem/${i + 1}`),
+    ])
+    assert.ok(!site.asked.some((path) => path.startsWith('/user')))
+  })
+  it('has fields of every type', () => {
+    const { statement, ...fields } = crawled.fieldsAt('/problem/2')
+    assert.deepEqual(fields, {
+      difficulty: 200,
+      knowledge: '循环/for',
+      tags: ['循环', '数学'],
+      kind: '题目',
+    })
+    assert.match(String(statement), /^<p>求和2的第1段/)
+    assert.doesNotMatch(String(statement), /script/)
+    assert.deepEqual(crawled.fieldsAt('/point/2'), { path: '程序设计/循环/for' })
+  })
+  it('takes title and text from where its rule says', () => {
+    const problem = crawled.documents.find(({ url }) => String(url).endsWith('/problem/3'))
+    assert.equal(problem?.['title'], '题目3：求和')
+    assert.match(String(problem?.['text']), /^求和3的第1段/)
+  })
+})
+
+describe('a file of sources with a mistake', () => {
+  it('starts nothing, and says where and what', async () => {
+    const directory = makeDirectory()
+    const file = join(dirname(directory.path), 'wrong.json')
+    writeFileSync(file, '{"sources": [\n{"name": "n",\n"sedes": "h"}]}')
+    const { code, stderr } = await run(['crawl', '--sources', file, '--data', directory.path])
+    assert.equal(code, 65)
+    assert.match(stderr, /wrong\.json, line 3: sources\[0\]\.sedes: .*did you mean "seeds"\?/)
+    directory.remove()
+  })
+})
