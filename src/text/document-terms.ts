@@ -134,7 +134,7 @@ export class DocumentCounter {
   }
 
   #countText(text: string): void {
-    if (!this.#isFull()) this.#countTerm(this.#memory.term(text, text))
+    if (!this.#isFull()) this.#countTerm(this.#memory.term(text))
   }
 
   #countTerm(term: Term): void {

@@ -3,18 +3,18 @@ import { isStopWord } from './stopwords.ts'
 import { createWordTable, type WordTable } from './word-table.ts'
 import { splitWord, TERM_UNITS_MAX, type WordPart } from './words.ts'
 
-/** A term with its count in one document: `frequency` is that of document number `document`. */
+/** A term with its count in one document: `frequency` is that of document number `document`. `isStop`: its text is a stop word, unstemmed. */
 export type Term = { text: string; isStop: boolean; document: number; frequency: number }
 
-/** Units [start, end) of the raw word; `form` is folded and not stemmed. */
-export type WordTerm = WordPart & { term: Term }
+/** Units [start, end) of the raw word; `form` is folded and not stemmed: it, not the term, decides whether this is a stop word (others, other). */
+export type WordTerm = WordPart & { term: Term; isStop: boolean }
 
 /** `counted` = how many words it adds to the length of a document. */
 export type Word = { whole: WordTerm | null; parts: readonly WordTerm[]; counted: number }
 
 export type TermMemory = {
-  /** The one `Term` of this text; `form` decides whether it is a stop word. */
-  term(text: string, form: string): Term
+  /** The one `Term` of this text. */
+  term(text: string): Term
   /** The analysis of the word of an alphabet that `eachRun` found at units [start, end). Its parts count from there. */
   word(text: string, start: number, end: number): Word
   isKnown(text: string, start: number, end: number): boolean
@@ -52,11 +52,11 @@ export function createTermMemory(stem: (word: string) => string): TermMemory {
   let young = newGeneration()
   let old = newGeneration()
 
-  function term(text: string, form: string): Term {
+  function term(text: string): Term {
     let found = young.terms.get(text)
     if (found === undefined) {
       found = old.terms.get(text)
-      found ??= { text: ownCopy(text), isStop: isStopWord(form), document: -1, frequency: 0 }
+      found ??= { text: ownCopy(text), isStop: isStopWord(text), document: -1, frequency: 0 }
       young.terms.set(found.text, found)
     }
     return found
@@ -66,7 +66,7 @@ export function createTermMemory(stem: (word: string) => string): TermMemory {
   function termOf(form: string): Term {
     const known = young.words.get(form, 0, form.length)
     if (known?.whole?.form === form) return known.whole.term
-    return term(STEMMED.test(form) ? stem(form) : form, form)
+    return term(STEMMED.test(form) ? stem(form) : form)
   }
 
   function makeWord(raw: string): Word {
@@ -76,22 +76,18 @@ export function createTermMemory(stem: (word: string) => string): TermMemory {
       start,
       end,
       term: termOf(form),
+      isStop: isStopWord(form),
     })
     const whole = split.whole && withTerm(split.whole)
     if (split.parts.length === 0) {
-      return { whole, parts: noParts, counted: whole === null || whole.term.isStop ? 0 : 1 }
+      return { whole, parts: noParts, counted: whole === null || whole.isStop ? 0 : 1 }
     }
     const parts = split.parts.map(withTerm)
-    return { whole, parts, counted: parts.filter((one) => !one.term.isStop).length }
+    return { whole, parts, counted: parts.filter((one) => !one.isStop).length }
   }
 
   function takeOver({ whole, parts, counted }: Word): Word {
-    const again = ({ form, start, end, term: { text } }: WordTerm): WordTerm => ({
-      form,
-      start,
-      end,
-      term: term(text, form),
-    })
+    const again = (one: WordTerm): WordTerm => ({ ...one, term: term(one.term.text) })
     const partsAgain = parts.length === 0 ? noParts : parts.map(again)
     return { whole: whole && again(whole), parts: partsAgain, counted }
   }
@@ -112,7 +108,7 @@ export function createTermMemory(stem: (word: string) => string): TermMemory {
       let found = young.hanTerms.get(id)
       if (found === undefined) {
         const text = run.slice(start, end)
-        found = term(text, text)
+        found = term(text)
         if (id >= 0) young.hanTerms.set(id, found)
       }
       return found

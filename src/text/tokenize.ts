@@ -92,10 +92,10 @@ function analyseQuery(dictionary: Dictionary, memory: TermMemory, text: string):
   const words: QueryWord[] = []
   const bigrams = new Set<string>()
   const push = (
-    { term, form }: Pick<WordTerm, 'term' | 'form'>,
+    { term, form, isStop }: Pick<WordTerm, 'term' | 'form' | 'isStop'>,
     isPart: boolean,
     parts: string[],
-  ) => words.push({ term: term.text, form, isStop: term.isStop, isPart, parts })
+  ) => words.push({ term: term.text, form, isStop, isPart, parts })
   eachRun(text, (start, end, kind) => {
     const run = text.slice(start, end)
     if (kind === 'word') {
@@ -111,7 +111,8 @@ function analyseQuery(dictionary: Dictionary, memory: TermMemory, text: string):
     }
     const pushChars = (a: number, b: number, isPart: boolean): void => {
       const form = run.slice(a, b)
-      push({ term: memory.term(form, form), form }, isPart, [])
+      const term = memory.term(form)
+      push({ term, form, isStop: term.isStop }, isPart, [])
     }
     if (kind === 'han') dictionary.cut(run, (a, b, _id, isPart) => pushChars(a, b, isPart))
     else eachPairWord(run, (a, b) => pushChars(a, b, false))

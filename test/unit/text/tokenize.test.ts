@@ -185,6 +185,26 @@ describe('document', () => {
 })
 
 describe('query', () => {
+  it('judges by the word as typed what a stop word is, whatever was read before', () => {
+    for (const first of ['other', 'others']) {
+      const fresh = createAnalyzer(loadTestTables())
+      fresh.query(first)
+      const query = fresh.query('others cars')
+      assert.deepEqual(
+        query.words.map(({ form }) => form),
+        ['others', 'cars'],
+      )
+      const { length } = fresh.document({
+        title: '',
+        headings: '',
+        text: 'the others or the other car',
+        rest: '',
+        url: '',
+      })
+      assert.equal(length, 2)
+    }
+  })
+
   it('drops stop words, unless nothing else is there', () => {
     assert.deepEqual(
       analyzer.query('what is the frontier').words.map(({ term }) => term),
