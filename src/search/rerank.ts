@@ -4,25 +4,11 @@ import type { Analyzer } from '../text/tokenize.ts'
 import type { IndexHit, IndexReader } from './index.ts'
 import { createOpenings, numbersMax, type Opening, type Openings } from './openings.ts'
 import type { Plan } from './plan.ts'
+import { ranking } from './ranking.ts'
 import { inverseFrequency, isHanTerm, saturated } from './score.ts'
 
-/** Constants of the ranking, each on a plateau of the development sets. */
-const poolSize = 30
-const titleWeight = 5
-const exactWeight = 0.1
-const nearWeight = 0.2
-const nearWindow = 8
-/** How much of the query's weight a page gets whose title is the query and nothing else. */
-const titledWeight = 0.5
-const feedbackWeight = 0.15
-const feedbackPages = 5
-const feedbackTerms = 20
-const trustPower = 3
-const feedbackShareMax = 0.1
-/** A term of one page tells nothing of others. */
-const holdersMin = 2
 /** Title and text must not look near each other. */
-const titleGap = nearWindow + 2
+const titleGap = ranking.nearWindow + 2
 /** Frequencies remembered: they change slowly, and the same words come again. */
 const frequenciesKept = 20_000
 
@@ -54,7 +40,7 @@ export function createReranker(
     const idf = (term: string): number => inverseFrequency(index.documents(), frequencies(term))
     openings.begin()
     const pool: Page[] = []
-    for (const hit of hits.slice(0, poolSize)) {
+    for (const hit of hits.slice(0, ranking.poolSize)) {
       if (performance.now() > halfMs) return hits
       const opening = openings.read(hit.docno)
       if (opening === null) return hits
@@ -102,14 +88,14 @@ function createQuestion(
   const pairs = pairsOf(sequence).map(([a, b]) => ({
     a: terms.of[openings.termNumber(a)] ?? 0,
     b: terms.of[openings.termNumber(b)] ?? 0,
-    weight: nearWeight * Math.min(idf(a), idf(b)),
+    weight: ranking.nearWeight * Math.min(idf(a), idf(b)),
   }))
   // Latin only: Han has no other forms.
   const typed = sequence
     .filter(({ term }) => !isHanTerm(term))
     .map(({ term, form }) => ({
       slot: forms.of[openings.formNumber(form)] ?? 0,
-      weight: exactWeight * idf(term),
+      weight: ranking.exactWeight * idf(term),
     }))
   const termOfForm = openings.termOfForm()
   const titled = createTitled(sequence, openings, terms, idf)
@@ -124,7 +110,7 @@ function createQuestion(
       const termSlot = terms.of[termOfForm[form] as number] as number
       if (termSlot > 0) places[termSlot]?.push(i)
     }
-    let score = titledWeight * titled(opening)
+    let score = ranking.titledWeight * titled(opening)
     for (const { slot, weight } of typed) {
       const count = counts[slot] as number
       if (count > 0) score += weight * saturated(count, norm, false)
@@ -172,7 +158,8 @@ function createTitled(
 
 const onlyDigits = /^[\d.]+$/
 
-const weightAt = ({ titleForms }: Opening, i: number): number => (i < titleForms ? titleWeight : 1)
+const weightAt = ({ titleForms }: Opening, i: number): number =>
+  i < titleForms ? ranking.titleWeight : 1
 
 /** A few numbers out of 65,536, each with a slot of its own from 1 on; 0 and all others have slot 0. Used again for each query. */
 type Slots = { of: Uint16Array; size: number; take(numbers: readonly number[]): void }
@@ -208,8 +195,8 @@ function nearness(as: readonly number[], bs: readonly number[]): number {
   let near = 0
   let from = 0
   for (const a of as) {
-    while (from < bs.length && (bs[from] as number) < a - nearWindow) from += 1
-    for (let i = from; i < bs.length && (bs[i] as number) <= a + nearWindow; i += 1)
+    while (from < bs.length && (bs[from] as number) < a - ranking.nearWindow) from += 1
+    for (let i = from; i < bs.length && (bs[i] as number) <= a + ranking.nearWindow; i += 1)
       near += 1 / (a - (bs[i] as number)) ** 2
   }
   return near
@@ -224,12 +211,12 @@ function learn(
   documents: number,
   slots: Slots,
 ): void {
-  const values = valuesOf(pool.slice(0, feedbackPages), openings)
+  const values = valuesOf(pool.slice(0, ranking.feedbackPages), openings)
   const telling = mostTelling(values, openings, frequency, documents)
   const largest = Math.max(0, ...plan.index.words.map(({ weight }) => weight))
   slots.take(telling.map(({ number }) => number))
   const weighed = telling.map(({ number, value }) => ({
-    weight: feedbackWeight * largest * value,
+    weight: ranking.feedbackWeight * largest * value,
     isHan: isHanTerm(openings.term(number)),
   }))
   const termOfForm = openings.termOfForm()
@@ -252,7 +239,7 @@ function valuesOf(source: readonly Page[], openings: Openings): Map<number, numb
   const values = new Map<number, number>()
   const best = source[0]?.score ?? 0
   if (best <= 0) return values
-  const trust = source.map(({ score }) => (score / best) ** trustPower)
+  const trust = source.map(({ score }) => (score / best) ** ranking.trustPower)
   const trustSum = trust.reduce((sum, one) => sum + one, 0)
   const termOfForm = openings.termOfForm()
   source.forEach(({ opening, norm }, page) => {
@@ -277,18 +264,18 @@ function mostTelling(
   frequency: (term: string) => number,
   documents: number,
 ): Telling[] {
-  const idfMax = inverseFrequency(documents, holdersMin)
+  const idfMax = inverseFrequency(documents, ranking.holdersMin)
   const telling: Telling[] = []
   for (const [number, value] of [...values].sort((a, b) => b[1] - a[1])) {
     // Not even the rarest term could come in any more.
-    if (value * idfMax < (telling[feedbackTerms - 1]?.value ?? 0)) break
+    if (value * idfMax < (telling[ranking.feedbackTerms - 1]?.value ?? 0)) break
     const term = openings.term(number)
     if (term.length < 2) continue
     const holders = frequency(term)
-    if (holders < holdersMin || holders > feedbackShareMax * documents) continue
+    if (holders < ranking.holdersMin || holders > ranking.feedbackShareMax * documents) continue
     telling.push({ number, term, value: value * inverseFrequency(documents, holders) })
     telling.sort((a, b) => b.value - a.value || (a.term < b.term ? -1 : 1))
-    if (telling.length > feedbackTerms) telling.pop()
+    if (telling.length > ranking.feedbackTerms) telling.pop()
   }
   return telling
 }

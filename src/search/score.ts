@@ -6,13 +6,9 @@ import type { IndexAnswer, IndexHit, IndexQuery } from './index.ts'
 import { frequencies, lengths as lengthOfCode } from './packer.ts'
 import { appendPostings, createPostingList, type PostingList } from './postings.ts'
 import type { Snapshot } from './snapshot.ts'
+import { ranking } from './ranking.ts'
 import { createTopList } from './top.ts'
 
-/** Constants of the ranking, each on a plateau of the development sets. */
-const k1Latin = 1.2
-const k1Han = 0.7
-const lengthShare = 0.7
-const bigramWeight = 0.5
 /** Up to so many words a query is taken to mean all of them. */
 export const autoWordsMax = 3
 /** One bit a word in the mask of a document. */
@@ -29,11 +25,11 @@ export const inverseFrequency = (documents: number, frequency: number): number =
 
 /** f (k1 + 1) / (f + k1 norm), norm = 0.3 + 0.7 length / mean length. */
 export const saturated = (frequency: number, norm: number, isHan: boolean): number => {
-  const k1 = isHan ? k1Han : k1Latin
+  const k1 = isHan ? ranking.k1Han : ranking.k1Latin
   return (frequency * (k1 + 1)) / (frequency + k1 * norm)
 }
 export const lengthNorm = (length: number, meanLength: number): number =>
-  1 - lengthShare + (lengthShare * length) / meanLength
+  1 - ranking.lengthShare + (ranking.lengthShare * length) / meanLength
 
 export type Scorer = {
   search(
@@ -105,7 +101,7 @@ export function createScorer(snapshot: Snapshot): Scorer {
           accumulate(term, weight, deadlineMs, plan.bits[i] as number, false),
         )
         for (const { term, weight } of query.bigrams)
-          accumulate(term, weight * bigramWeight, deadlineMs, 0, true)
+          accumulate(term, weight * ranking.bigramWeight, deadlineMs, 0, true)
         for (const { term, weight } of query.boosts) accumulate(term, weight, deadlineMs, 0, false)
         for (const term of query.without) exclude(board, read(term, deadlineMs))
         for (const term of query.required) markRequired(board, read(term, deadlineMs))

@@ -45,6 +45,13 @@ describe('a search', () => {
     assert.deepEqual(ask('red apples', { match: 'all' }).hits, [])
   })
 
+  it('takes a long run of Chinese for more than three words, but no list that was typed with blanks', () => {
+    collection.add([page('all', '智能家居 品牌 排行'), page('some', '智能家居有哪些品牌')])
+    assert.deepEqual(names(ask('智能家居品牌排行')), ['all', 'some'])
+    assert.deepEqual(names(ask('智能家居 品牌 排行')), ['all'])
+    assert.deepEqual(names(ask('家居品牌排行')), ['all'])
+  })
+
   it('finds a page at once, and still after flush and restart of nothing', () => {
     collection.add([page('a', 'zebra crossing')])
     assert.deepEqual(names(ask('zebra')), ['a'])

@@ -1,0 +1,33 @@
+/** Every constant of the ranking, in one table: what each does, and that each lies on a plateau of the development sets (docs/adr). Knows nothing else. */
+
+export const ranking = {
+  /** Saturation: how soon more occurrences stop to count. Latin words, and terms of Han and scripts without blanks. */
+  k1Latin: 1.2,
+  k1Han: 0.7,
+  /** How much of the length of a page is held against it. */
+  lengthShare: 0.7,
+  /** Han pairs beside Han words. */
+  bigramWeight: 0.5,
+  /** Of the term that stands for a whole title. */
+  titleKeyWeight: 1,
+
+  /** Pages read again. */
+  poolSize: 30,
+  /** Of an occurrence in the title, where a page is read again: as the index weighs it. */
+  titleWeight: 5,
+  /** Of Latin words that stand on the page as they were typed. */
+  exactWeight: 0.1,
+  /** Of neighbours in the query that are near each other on the page, and how many words that is at most. */
+  nearWeight: 0.2,
+  nearWindow: 8,
+  /** How much of the query's weight a page gets whose title is the query and nothing else. */
+  titledWeight: 0.5,
+  /** Feedback: so much of a weak second query of so many words, learnt from so many pages, trusted by this power of their scores. */
+  feedbackWeight: 0.15,
+  feedbackPages: 5,
+  feedbackTerms: 20,
+  trustPower: 3,
+  /** Words in more than this share of the pages, or in fewer than so many pages, tell nothing. */
+  feedbackShareMax: 0.1,
+  holdersMin: 2,
+}
