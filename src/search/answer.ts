@@ -16,6 +16,8 @@ export type SearchRequest = {
   group: 'duplicate' | 'none'
   /** Width of a snippet in columns: a CJK character counts two. */
   snippet: number
+  /** Whether each hit says how its score came about. */
+  explain?: boolean
 }
 
 /** UTF-16 code unit offsets [start, end). */
@@ -39,6 +41,8 @@ export type Hit = {
   /** Query words this page lacks. */
   missing: readonly string[]
   fields: Record<string, unknown>
+  /** Only where it was asked for; null where nothing was scored. */
+  explanation?: Explanation | null
   /** Other pages of the group: how many, the ids of some, and what the first few are called. */
   duplicates: {
     count: number
@@ -46,6 +50,45 @@ export type Hit = {
     ids: readonly string[]
     items: readonly { id: string; url: string; title: string }[]
   }
+}
+
+/** How often a term stands in each field of a page. `rest` = the page without its main content. */
+export type FieldCounts = {
+  title: number
+  text: number
+  headings: number
+  url: number
+  rest: number
+}
+
+/** `score` = weight x idf x frequency (k1 + 1) / (frequency + k1 length_norm). Kinds: a word, two neighbouring characters, the whole title. */
+export type TermPart = {
+  term: string
+  kind: 'word' | 'pair' | 'title'
+  weight: number
+  documents: number
+  idf: number
+  frequency: number
+  length_norm: number
+  k1: number
+  fields: FieldCounts
+  score: number
+}
+
+/** `score`, unrounded = the sums of the three lists, added in this order, each from its first part on. */
+export type Explanation = {
+  score: number
+  terms: readonly TermPart[]
+  /** From a second look at the best pages; empty for the others. */
+  reread: readonly RereadPart[]
+  feedback: readonly RereadPart[]
+  field_weights: FieldCounts
+}
+
+type RereadPart = {
+  kind: 'title' | 'exact' | 'near' | 'feedback'
+  terms: readonly string[]
+  score: number
 }
 
 export type SearchAnswer = {

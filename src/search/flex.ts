@@ -176,6 +176,7 @@ export function createIndexReader(db: Db): IndexReader {
     end: () => db.exec('COMMIT'),
     search: (query, limit, deadlineMs, accept) =>
       index.search({ query, deadlineMs, accept }, { limit, suggest: true }),
+    explain: (query, docnos) => scorer.explain(query, docnos),
     complete: (prefix, limit) => completeTerms(snapshot.views(), prefix, limit),
     documents: () => snapshot.documents(),
     frequency: (term) => scorer.frequency(term),

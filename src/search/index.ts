@@ -58,7 +58,37 @@ export type IndexQuery = {
   match: 'auto' | 'all' | 'any'
 }
 
-export type IndexHit = { docno: number; score: number; missing: readonly string[] }
+export type IndexHit = {
+  docno: number
+  score: number
+  missing: readonly string[]
+  /** The document whose postings were scored, where this one is an exact copy of it. */
+  scoredAs?: number
+  /** What the second look added, where it is to be explained. */
+  reread?: Reread
+}
+/** Parts of a score, in the order in which they are added up. */
+export type Reread = { question: readonly RereadPart[]; feedback: readonly RereadPart[] }
+export type RereadPart = {
+  kind: 'title' | 'exact' | 'near' | 'feedback'
+  terms: readonly string[]
+  score: number
+}
+/** What one term gives to the score of a document: weight x idf x frequency (k1 + 1) / (frequency + k1 norm). */
+export type TermScore = {
+  term: string
+  kind: 'word' | 'pair' | 'title'
+  /** Of the term in the query, with that of its kind. */
+  weight: number
+  /** Living documents that hold it. */
+  documents: number
+  idf: number
+  /** Weighted by field, as the index keeps it: in steps of 9 %. */
+  frequency: number
+  norm: number
+  k1: number
+  score: number
+}
 export type IndexAnswer = { hits: IndexHit[]; total: number; matched: 'all' | 'any' | 'none' }
 
 /** The answering side. One consistent snapshot between `begin` and `end`; never writes. */
@@ -78,6 +108,8 @@ export interface IndexReader {
     deadlineMs: number,
     accept?: (docno: number) => boolean,
   ): IndexAnswer
+  /** For each document the terms of the query that it holds, in the order in which `search` adds them up: their sum is its score, exactly. */
+  explain(query: IndexQuery, docnos: readonly number[]): Map<number, TermScore[]>
   /** Index terms that begin with `prefix`, most frequent first. */
   complete(prefix: string, limit: number): { term: string; documents: number }[]
   documents(): number

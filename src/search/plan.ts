@@ -3,8 +3,8 @@ import { titleKeyOf } from '../text/title-key.ts'
 import type { Analyzer, QueryWord } from '../text/tokenize.ts'
 import type { IndexQuery, IndexReader } from './index.ts'
 import type { Condition, ParsedQuery } from './query.ts'
-import { ranking } from './ranking.ts'
-import { autoWordsMax, inverseFrequency, queryWordsMax } from './score.ts'
+import { autoWordsMax, ranking } from './ranking.ts'
+import { inverseFrequency, queryWordsMax } from './score.ts'
 import { expandPrefix } from './terms.ts'
 
 /** Looked at before the rarest are chosen. */

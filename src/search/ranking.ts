@@ -1,5 +1,8 @@
 /** Every constant of the ranking, in one table: what each does, and that each lies on a plateau of the development sets (docs/adr). Knows nothing else. */
 
+/** Up to so many words a query is taken to mean all of them. */
+export const autoWordsMax = 3
+
 export const ranking = {
   /** Saturation: how soon more occurrences stop to count. Latin words, and terms of Han and scripts without blanks. */
   k1Latin: 1.2,

@@ -1,7 +1,7 @@
 /** The second look: the best 30 pages are read again for exact forms, nearness and words that tell. Adds to scores, so page 31 stays below. */
 import type { Reader } from '../store/reader.ts'
 import type { Analyzer } from '../text/tokenize.ts'
-import type { IndexHit, IndexReader } from './index.ts'
+import type { IndexHit, IndexReader, RereadPart } from './index.ts'
 import { createOpenings, numbersMax, type Opening, type Openings } from './openings.ts'
 import type { Plan } from './plan.ts'
 import { ranking } from './ranking.ts'
@@ -13,12 +13,21 @@ const titleGap = ranking.nearWindow + 2
 const frequenciesKept = 20_000
 
 /** A page of the pool after reading. */
-type Page = { hit: IndexHit; score: number; norm: number; opening: Opening }
+type Page = {
+  hit: IndexHit
+  score: number
+  norm: number
+  opening: Opening
+  /** null: nobody wants to know. */
+  parts: { question: RereadPart[]; feedback: RereadPart[] } | null
+}
 
 export type Reranker = (
   hits: readonly IndexHit[],
   plan: Plan,
   deadlineMs: number,
+  /** Whether hits shall carry what was added to their scores. */
+  isExplained?: boolean,
 ) => readonly IndexHit[]
 
 type Index = Pick<IndexReader, 'documents' | 'frequency' | 'lengthNorm'>
@@ -33,7 +42,7 @@ export function createReranker(
   const openings = createOpenings(store, analyzer, titleGap)
   const slots = { forms: createSlots(), terms: createSlots(), telling: createSlots() }
 
-  return (hits, plan, deadlineMs) => {
+  return (hits, plan, deadlineMs, isExplained = false) => {
     if (hits.length < 2 || plan.sequence.length === 0) return hits
     const startMs = performance.now()
     const halfMs = startMs + (deadlineMs - startMs) / 2
@@ -44,7 +53,13 @@ export function createReranker(
       if (performance.now() > halfMs) return hits
       const opening = openings.read(hit.docno)
       if (opening === null) return hits
-      pool.push({ hit, score: hit.score, norm: index.lengthNorm(hit.docno), opening })
+      pool.push({
+        hit,
+        score: hit.score,
+        norm: index.lengthNorm(hit.docno),
+        opening,
+        parts: isExplained ? { question: [], feedback: [] } : null,
+      })
     }
     const question = createQuestion(plan, openings, slots, idf)
     for (const page of pool) page.score += question(page)
@@ -52,7 +67,12 @@ export function createReranker(
     if (performance.now() > halfMs) return hits
     learn(pool, plan, openings, frequencies, index.documents(), slots.telling)
     pool.sort(byScore)
-    return [...pool.map(({ hit, score }) => ({ ...hit, score })), ...hits.slice(pool.length)]
+    const reread = pool.map(({ hit, score, parts }): IndexHit => ({
+      ...hit,
+      score,
+      ...(parts && { reread: parts }),
+    }))
+    return [...reread, ...hits.slice(pool.length)]
   }
 }
 
@@ -86,6 +106,7 @@ function createQuestion(
   forms.take(sequence.map(({ form }) => openings.formNumber(form)))
   terms.take(sequence.map(({ term }) => openings.termNumber(term)))
   const pairs = pairsOf(sequence).map(([a, b]) => ({
+    terms: [a, b],
     a: terms.of[openings.termNumber(a)] ?? 0,
     b: terms.of[openings.termNumber(b)] ?? 0,
     weight: ranking.nearWeight * Math.min(idf(a), idf(b)),
@@ -94,13 +115,14 @@ function createQuestion(
   const typed = sequence
     .filter(({ term }) => !isHanTerm(term))
     .map(({ term, form }) => ({
+      terms: [form],
       slot: forms.of[openings.formNumber(form)] ?? 0,
       weight: ranking.exactWeight * idf(term),
     }))
   const termOfForm = openings.termOfForm()
   const titled = createTitled(sequence, openings, terms, idf)
 
-  return ({ opening, norm }) => {
+  return ({ opening, norm, parts }) => {
     const counts = new Float64Array(forms.size)
     const places = Array.from({ length: terms.size }, (): number[] => [])
     for (let i = 0; i < opening.forms.length; i += 1) {
@@ -110,14 +132,19 @@ function createQuestion(
       const termSlot = terms.of[termOfForm[form] as number] as number
       if (termSlot > 0) places[termSlot]?.push(i)
     }
-    let score = ranking.titledWeight * titled(opening)
-    for (const { slot, weight } of typed) {
-      const count = counts[slot] as number
-      if (count > 0) score += weight * saturated(count, norm, false)
+    let score = 0
+    const add = (part: number, kind: RereadPart['kind'], of: readonly string[]): void => {
+      score += part
+      if (part > 0) parts?.question.push({ kind, terms: of, score: part })
     }
-    for (const { a, b, weight } of pairs) {
+    add(ranking.titledWeight * titled(opening), 'title', [])
+    for (const { slot, weight, terms: of } of typed) {
+      const count = counts[slot] as number
+      if (count > 0) add(weight * saturated(count, norm, false), 'exact', of)
+    }
+    for (const { a, b, weight, terms: of } of pairs) {
       const near = nearness(places[a] ?? [], places[b] ?? [])
-      if (near > 0) score += weight * saturated(near, norm, false)
+      if (near > 0) add(weight * saturated(near, norm, false), 'near', of)
     }
     return score
   }
@@ -215,7 +242,8 @@ function learn(
   const telling = mostTelling(values, openings, frequency, documents)
   const largest = Math.max(0, ...plan.index.words.map(({ weight }) => weight))
   slots.take(telling.map(({ number }) => number))
-  const weighed = telling.map(({ number, value }) => ({
+  const weighed = telling.map(({ number, term, value }) => ({
+    terms: [term],
     weight: ranking.feedbackWeight * largest * value,
     isHan: isHanTerm(openings.term(number)),
   }))
@@ -227,10 +255,15 @@ function learn(
       const slot = slots.of[termOfForm[forms[i] as number] as number] as number
       if (slot > 0) counts[slot] = (counts[slot] as number) + weightAt(page.opening, i)
     }
-    weighed.forEach(({ weight, isHan }, i) => {
+    let learnt = 0
+    weighed.forEach(({ terms, weight, isHan }, i) => {
       const count = counts[i + 1] as number
-      if (count > 0) page.score += weight * saturated(count, page.norm, isHan)
+      if (count === 0) return
+      const part = weight * saturated(count, page.norm, isHan)
+      learnt += part
+      page.parts?.feedback.push({ kind: 'feedback', terms, score: part })
     })
+    page.score += learnt
   }
 }
 

@@ -1,16 +1,15 @@
 /** BM25F over every posting of every query term: no candidates, no skipping, so the order is exact. Knows no text and no filter of its own. */
 import assert from 'node:assert'
 import { AppError } from '../lib/errors.ts'
+import { TITLE_PREFIX } from '../text/title-key.ts'
 import { BIGRAM_PREFIX } from '../text/tokenize.ts'
-import type { IndexAnswer, IndexHit, IndexQuery } from './index.ts'
+import type { IndexAnswer, IndexHit, IndexQuery, TermScore } from './index.ts'
 import { frequencies, lengths as lengthOfCode } from './packer.ts'
 import { appendPostings, createPostingList, type PostingList } from './postings.ts'
 import type { Snapshot } from './snapshot.ts'
-import { ranking } from './ranking.ts'
+import { autoWordsMax, ranking } from './ranking.ts'
 import { createTopList } from './top.ts'
 
-/** Up to so many words a query is taken to mean all of them. */
-export const autoWordsMax = 3
 /** One bit a word in the mask of a document. */
 export const queryWordsMax = 32
 /** Documents looked at between two looks at the clock. */
@@ -38,6 +37,8 @@ export type Scorer = {
     deadlineMs: number,
     accept?: (docno: number) => boolean,
   ): IndexAnswer
+  /** As `IndexReader.explain`. */
+  explain(query: IndexQuery, docnos: readonly number[]): Map<number, TermScore[]>
   /** Living documents that hold the term. */
   frequency(term: string): number
   /** All postings of a term, the dead included; overwritten by the next call of anything here. */
@@ -97,12 +98,11 @@ export function createScorer(snapshot: Snapshot): Scorer {
       const plan = planWords(query)
       prepareBoard()
       try {
-        query.words.forEach(({ term, weight }, i) =>
-          accumulate(term, weight, deadlineMs, plan.bits[i] as number, false),
-        )
-        for (const { term, weight } of query.bigrams)
-          accumulate(term, weight * ranking.bigramWeight, deadlineMs, 0, true)
-        for (const { term, weight } of query.boosts) accumulate(term, weight, deadlineMs, 0, false)
+        const bigramsEnd = query.words.length + query.bigrams.length
+        scoredTerms(query).forEach(({ term, weight }, i) => {
+          const isBigram = i >= query.words.length && i < bigramsEnd
+          accumulate(term, weight, deadlineMs, plan.bits[i] ?? 0, isBigram)
+        })
         for (const term of query.without) exclude(board, read(term, deadlineMs))
         for (const term of query.required) markRequired(board, read(term, deadlineMs))
         return select(board, query, plan, limit, deadlineMs, accept)
@@ -110,8 +110,65 @@ export function createScorer(snapshot: Snapshot): Scorer {
         clearBoard(board)
       }
     },
+    explain(query, docnos) {
+      const explained = new Map(docnos.map((docno): [number, TermScore[]] => [docno, []]))
+      for (const scored of scoredTerms(query)) {
+        const postings = read(scored.term, Number.POSITIVE_INFINITY)
+        const holders = frequencyOf(postings)
+        explainTerm(explained, scored, postings, holders, snapshot, tables.of(scored.term))
+      }
+      return explained
+    },
     frequency: (term) => frequencyOf(read(term, Number.POSITIVE_INFINITY)),
     postings: read,
+  }
+}
+
+const kindOf = (term: string): TermScore['kind'] =>
+  term.startsWith(TITLE_PREFIX) ? 'title' : term.startsWith(BIGRAM_PREFIX) ? 'pair' : 'word'
+
+/** All that adds to scores, in order: words first, so that their places are those of `Plan.bits`. */
+const scoredTerms = ({
+  words,
+  bigrams,
+  boosts,
+}: IndexQuery): readonly Pick<TermScore, 'term' | 'kind' | 'weight'>[] => [
+  ...words.map(({ term, weight }) => ({ term, kind: 'word' as const, weight })),
+  ...bigrams.map(({ term, weight }) => ({
+    term,
+    kind: 'pair' as const,
+    weight: weight * ranking.bigramWeight,
+  })),
+  ...boosts.map(({ term, weight }) => ({ term, kind: kindOf(term), weight })),
+]
+
+/** What `addPostings` adds, for a few documents and in detail: it multiplies in the same order, so that not a bit differs. */
+function explainTerm(
+  explained: ReadonlyMap<number, TermScore[]>,
+  scored: Pick<TermScore, 'term' | 'kind' | 'weight'>,
+  { docnos, quants, count }: PostingList,
+  holders: number,
+  snapshot: Snapshot,
+  table: Float64Array,
+): void {
+  const codes = snapshot.codes()
+  const mean = snapshot.meanLength()
+  const idf = inverseFrequency(snapshot.documents(), holders)
+  const k1 = isHanTerm(scored.term) ? ranking.k1Han : ranking.k1Latin
+  for (let i = 0; i < count; i += 1) {
+    const parts = explained.get(docnos[i] as number)
+    const code = codes[docnos[i] as number] ?? 0
+    if (parts === undefined || code === 0) continue
+    const quant = quants[i] as number
+    parts.push({
+      ...scored,
+      documents: holders,
+      idf,
+      frequency: frequencies[quant] as number,
+      norm: lengthNorm(lengthOfCode[code] as number, mean),
+      k1,
+      score: scored.weight * idf * (table[(quant << 8) | code] as number),
+    })
   }
 }
 

@@ -4,6 +4,7 @@ import type { Reader } from '../store/reader.ts'
 import type { Analyzer } from '../text/tokenize.ts'
 import type { Hit, SearchAnswer, SearchRequest, SuggestAnswer } from './answer.ts'
 import { Attributes } from './attributes.ts'
+import { createExplainer } from './explain.ts'
 import { createIndexReader } from './flex.ts'
 import { createConditions } from './conditions.ts'
 import { type DocnoSet, eachOf, has } from './docno-set.ts'
@@ -64,6 +65,7 @@ export function createSearcher(store: Reader, analyzer: Analyzer): Searcher {
   const attributes = new Attributes(store.db)
   const rerank = createReranker(store, analyzer, index)
   const makeHit = createHitMaker(store, analyzer)
+  const explain = createExplainer(store, analyzer, index)
   const suggester = createSuggester(store, analyzer, index)
   const conditions = createConditions(store, analyzer, index, attributes)
 
@@ -87,7 +89,13 @@ export function createSearcher(store: Reader, analyzer: Analyzer): Searcher {
     const isBlank = plan.index.words.length + plan.index.bigrams.length === 0
     const { hits, total, isExact, matched } = isBlank ? finder.newest() : finder.find(rerank)
     const page = hits.slice(request.offset, request.offset + request.limit)
-    const shown = page.map((hit) => makeHit(hit, plan, request)).filter((hit): hit is Hit => !!hit)
+    const explanations = request.explain === true ? explain(page, plan) : null
+    const shown = page
+      .map((hit, i): Hit | null => {
+        const made = makeHit(hit, plan, request)
+        return made && explanations ? { ...made, explanation: explanations[i] ?? null } : made
+      })
+      .filter((hit): hit is Hit => !!hit)
     return {
       query: describe(parsed, plan, matched, request),
       total: { value: total, relation: isExact ? 'eq' : 'gte' },
@@ -185,7 +193,7 @@ class Finder {
     if (this.#request.sort !== 'relevance') return this.#byDate()
     for (let limit = wanted * 2 + 20; ; limit *= 4) {
       const { hits, total, matched } = this.#ask(limit)
-      const ranked = rerank(hits, this.#plan, this.#deadlineMs)
+      const ranked = rerank(hits, this.#plan, this.#deadlineMs, this.#request.explain)
       const shaped = this.#shape(ranked)
       if (shaped.length >= wanted || hits.length >= total)
         return { hits: shaped, total: this.#total(total), isExact: this.#isExact, matched }
@@ -283,7 +291,9 @@ class Finder {
   /** One hit for each group of copies, or every exact copy as a hit of its own. */
   #shape(hits: readonly IndexHit[]): IndexHit[] {
     if (!this.#isFolding)
-      return hits.flatMap((hit) => this.#expanded(hit.docno).map((docno) => ({ ...hit, docno })))
+      return hits.flatMap((hit) =>
+        this.#expanded(hit.docno).map((docno) => ({ ...hit, docno, scoredAs: hit.docno })),
+      )
     const seen = new Set<number>()
     const shaped: IndexHit[] = []
     for (const hit of hits) {
@@ -292,7 +302,8 @@ class Finder {
         if (seen.has(key)) continue
         seen.add(key)
       }
-      shaped.push({ ...hit, docno: this.#expanded(hit.docno)[0] ?? hit.docno })
+      const docno = this.#expanded(hit.docno)[0] ?? hit.docno
+      shaped.push({ ...hit, docno, scoredAs: hit.docno })
     }
     return shaped
   }

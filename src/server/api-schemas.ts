@@ -82,10 +82,57 @@ export const searchParameters: Schema = {
       default: 160,
       description: 'Columns; a CJK character counts two',
     },
+    explain: {
+      type: 'boolean',
+      default: false,
+      description: 'Adds to each hit how its score came about',
+    },
   },
 }
 
-const hit = record({
+const number: Schema = { type: 'number' }
+const fieldNumbers = record({
+  title: number,
+  text: number,
+  headings: number,
+  url: number,
+  rest: number,
+})
+const rereadParts: Schema = {
+  type: 'array',
+  items: record({
+    kind: { type: 'string', enum: ['title', 'exact', 'near', 'feedback'] },
+    terms: strings,
+    score: number,
+  }),
+}
+const explanation: Schema = {
+  ...record({
+    score: number,
+    terms: {
+      type: 'array',
+      items: record({
+        term: string,
+        kind: { type: 'string', enum: ['word', 'pair', 'title'] },
+        weight: number,
+        documents: count,
+        idf: number,
+        frequency: number,
+        length_norm: number,
+        k1: number,
+        fields: fieldNumbers,
+        score: number,
+      }),
+    },
+    reread: rereadParts,
+    feedback: rereadParts,
+    field_weights: fieldNumbers,
+  }),
+  type: ['object', 'null'],
+  description: 'With explain=1: score is the sum of the scores in the three lists',
+}
+
+const plainHit = record({
   id: string,
   url: string,
   display_url: string,
@@ -109,6 +156,8 @@ const hit = record({
     items: { type: 'array', items: record({ id: string, url: string, title: string }) },
   }),
 })
+
+const hit: Schema = { ...plainHit, properties: { ...plainHit.properties, explanation } }
 
 const searchAnswer = record({
   query: record({

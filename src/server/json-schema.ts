@@ -142,9 +142,16 @@ export function withDefaults(
   return whole
 }
 
+const booleans: ReadonlyMap<string, boolean> = new Map([
+  ['1', true],
+  ['true', true],
+  ['0', false],
+  ['false', false],
+])
+
 /**
- * Parameters of an address as the object that the schema describes: numbers become numbers, a list takes all values. What
- * does not fit is left as it is, so that `checkValue` names it: a word for a number, two values where one is meant.
+ * Parameters of an address as the object that the schema describes: numbers become numbers, 1 and 0 truth, a list takes all
+ * values. What does not fit is left as it is, so that `checkValue` names it: a word for a number, two values where one is meant.
  */
 export function objectOfQuery(schema: Schema, query: Query): Record<string, unknown> {
   const entries = [...query].map(([name, values]): [string, unknown] => {
@@ -152,6 +159,7 @@ export function objectOfQuery(schema: Schema, query: Query): Record<string, unkn
     const type = Object.hasOwn(known, name) ? known[name]?.type : undefined
     if (type === 'array' || values.length > 1) return [name, values]
     const value = values[0] ?? ''
+    if (type === 'boolean') return [name, booleans.get(value) ?? value]
     return [name, type === 'integer' && /^-?\d{1,15}$/.test(value) ? Number(value) : value]
   })
   return Object.fromEntries(entries)

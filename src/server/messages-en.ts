@@ -56,6 +56,14 @@ export type Messages = {
   emptyText: string
   welcome: string
   welcomeText: string
+  /** The page that says how results are ranked; {name} = a figure of the ranking. */
+  ranking: {
+    link: string
+    title: string
+    lead: string
+    sections: readonly (readonly [heading: string, text: string])[]
+    api: string
+  }
   address: string
   addressHelp: string
   whatBelongs: string
@@ -168,6 +176,38 @@ export const english: Messages = {
   emptyText: 'This page has no text.',
   welcome: 'Your own search, from your own list of sites',
   welcomeText: 'Paste the address of a site. Its pages can be searched while they come in.',
+  ranking: {
+    link: 'How this ranks',
+    title: 'How results are ranked',
+    lead: 'Every page that holds words of your query gets a score, and the page with the highest score stands first. Nobody can buy a place, nothing is learnt from what you click, and the same question gives the same answer to everyone. No model is involved: each score is a sum that can be shown.',
+    sections: [
+      [
+        'Which words count',
+        'Capitals, accents, full-width forms, English endings and the two ways of writing Chinese make no difference. Small words such as "the", "how" or 的 count only when there is nothing else. Chinese is read as words and, with {bigramWeight} of their weight, as pairs of characters, so that no name is missed.',
+      ],
+      [
+        'Which pages are shown',
+        'A query of up to {autoWordsMax} words shows only pages that hold them all, when there is one. Otherwise pages that hold some of them come too, and each says which words it lacks.',
+      ],
+      [
+        'What a word gives',
+        'A rare word gives more than one that most pages hold. Further occurrences give less and less. Long pages need more of them than short ones. A word in the title counts {title} times as much as in the text, in a heading {headings} on top, in the address {url}, outside of the main content {rest}.',
+      ],
+      [
+        'A second look',
+        'The best {poolSize} pages are read again. They gain for words that stand there just as you typed them, for words of the query that stand near each other (at most {nearWindow} words apart), and for a title that is nearly the query.',
+      ],
+      [
+        'Words that go with yours',
+        'The {feedbackTerms} most telling words of the best {feedbackPages} pages count as a weak second query (with a weight of {feedbackWeight}) among these pages. So a page that speaks of the same matter in other words rises.',
+      ],
+      [
+        'Copies',
+        'Pages with the same or nearly the same content are one result; the others are named below it.',
+      ],
+    ],
+    api: 'With explain=1 the API (/api/v1/search) adds every part of the score to each result; the parts add up to it.',
+  },
   address: 'Address of a site',
   addressHelp: 'For instance example.org/docs/. Several are separated by spaces.',
   whatBelongs: 'What belongs to it',

@@ -13,6 +13,7 @@ import { objectOfQuery } from './json-schema.ts'
 import { frame, languageHeaders, lookOf, searchForm } from './layout.ts'
 import type { Look } from './layout.ts'
 import type { PublicFiles } from './public-files.ts'
+import { rankingRoute } from './ranking-page.ts'
 import { readSearch } from './requests.ts'
 import { documentOf, refuseWhileStarting } from './routes.ts'
 import { resultPage } from './search-view.ts'
@@ -125,6 +126,7 @@ export function pageRoutes({ search, publicFiles }: PageOptions, guard: Guard): 
         return page(storedPage(look(call), document), 200, languageHeaders(call))
       },
     },
+    rankingRoute(publicFiles),
     {
       method: 'GET',
       path: '/robots.txt',

@@ -273,6 +273,7 @@ export function resultPage(look: Look, result: ResultPage): Html {
             ${answer.hits.map((hit) => hitItem(look, hit, result))}
           </ol>`
     }
-    ${pager(look, result)}`
+    ${pager(look, result)}
+    <p class="quiet"><a href="${look.root}how-this-ranks">${messages.ranking.link}</a></p>`
   return frame(look, { title: `${request.q} - Findling`, main, q: request.q })
 }

@@ -9,12 +9,15 @@ import type { Term, TermMemory } from './term-memory.ts'
 /** A document keeps its first 20,000 distinct terms, title first. */
 export const DOCUMENT_TERMS_MAX = 20_000
 
-/* What one occurrence adds to a term's frequency, in tenths. Headings stand in the text too, so theirs comes on top. */
-const TITLE_WEIGHT = 50
-const TEXT_WEIGHT = 10
-const HEADING_WEIGHT = 5
-const URL_WEIGHT = 3
-const REST_WEIGHT = 2
+/** What one occurrence adds to a term's frequency. Headings stand in the text too, so theirs comes on top. `rest` = the page without its main content. */
+export const fieldWeights = { title: 5, text: 1, headings: 0.5, url: 0.3, rest: 0.2 } as const
+
+/* The same in tenths: whole numbers. */
+const TITLE_WEIGHT = 10 * fieldWeights.title
+const TEXT_WEIGHT = 10 * fieldWeights.text
+const HEADING_WEIGHT = 10 * fieldWeights.headings
+const URL_WEIGHT = 10 * fieldWeights.url
+const REST_WEIGHT = 10 * fieldWeights.rest
 /** Of the whole title as one term. */
 const TITLE_KEY_WEIGHT = 10
 
@@ -27,6 +30,21 @@ export type DocumentText = {
   rest: string
   url: string
 }
+
+/** The texts that are counted, by field. */
+export const fieldTexts = ({
+  title,
+  text,
+  headings,
+  url,
+  rest,
+}: DocumentText): Record<keyof typeof fieldWeights, string> => ({
+  title,
+  text,
+  headings,
+  url: pathWords(url),
+  rest,
+})
 
 /** Distinct terms with `quants[i]` = min(63, round(8 log2(1 + weighted term frequency))) of `terms[i]`; `length` = weighted words without stop words. */
 export type DocumentTerms = {

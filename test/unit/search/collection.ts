@@ -81,7 +81,7 @@ export function createCollection(): Collection {
     const centre = page.groupOf ?? page.copyOf
     putFingerprint(store, urlId, centre ? (store.urlRow(centre)?.id ?? urlId) : urlId)
     if (copyOf !== null) return null
-    const { terms, quants, length } = words.document({ title, headings: '', text, rest, url: '' })
+    const { terms, quants, length } = words.document({ title, headings: '', text, rest, url })
     return { docno, terms, quants, length }
   }
 

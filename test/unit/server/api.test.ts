@@ -110,6 +110,8 @@ describe('Search parameters', () => {
     ['q=a&group=site', 400],
     ['q=a&snippet=20', 200],
     ['q=a&snippet=601', 400],
+    ['q=a&explain=1', 200],
+    ['q=a&explain=maybe', 400],
     ['q=a&q=b', 400],
     ['q[]=a', 400],
     ['', 400],

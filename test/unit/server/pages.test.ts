@@ -125,6 +125,21 @@ describe('Text of strangers', () => {
   })
 })
 
+describe('The page that says how results are ranked', () => {
+  for (const ui of ['en', 'zh-CN', 'zh-TW'])
+    it(`has every figure, in ${ui}`, async () => {
+      const body = await load(`/how-this-ranks?ui=${ui}`)
+      const article = /<article.*<\/article>/s.exec(body)?.[0] ?? ''
+      assert.doesNotMatch(article, /[{}]|\?/)
+      for (const figure of [30, 20, 5, 8, 3, 0.5, 0.3, 0.2, 0.15])
+        assert.match(article, new RegExp(`[^\\d.]${figure}[^\\d]`), `lacks ${figure}`)
+    })
+
+  it('is named below the results, under any prefix', async () => {
+    assert.match(await load('/search?q=stones'), /<a href="\.\/how-this-ranks">How this ranks<\/a>/)
+  })
+})
+
 describe('Every page', () => {
   const paths = [
     '/',
@@ -134,6 +149,7 @@ describe('Every page', () => {
     '/search?q=a&limit=0',
     '/cache/stone',
     '/cache/none',
+    '/how-this-ranks',
     '/admin',
     '/admin/jobs/1',
     '/nothing',
