@@ -26,6 +26,7 @@ const doors: Readonly<Record<string, string>> = {
   tldts: 'lib/url.ts',
   linkedom: 'crawl/rules.ts',
   fontoxpath: 'crawl/xpath.ts',
+  unpdf: 'crawl/pdf.ts',
   'smol-toml': 'lib/toml.ts',
   htmlparser2: 'crawl/page-tree.ts',
   'wink-nlp': 'text/keywords.ts',

@@ -6,15 +6,15 @@ import type { Keywords } from '../text/keywords.ts'
 import { detectLanguage } from '../text/language.ts'
 import type { Analyzer } from '../text/tokenize.ts'
 import { type DecodedText, decodeText } from './charset.ts'
+import { readPdfDocument, readText, type ReadDocument } from './document-kinds.ts'
 import { type Content, extractContent } from './extract.ts'
 import { copyOf, shownLine } from './kept-text.ts'
 import type { ParsedPage, ParseJob, ParseOutcome } from './page.ts'
 import { canonicalOf, directivesOf, linksOf, promptRefresh } from './page-links.ts'
 import { parsePageTree, treeLimits } from './page-tree.ts'
-import { plainContent } from './plain-text.ts'
 import { applyToHtml, readJsonPage, ruledParts, withRule } from './rule-page.ts'
 import { isShell } from './shell.ts'
-import { isPage, mediaType, sniff } from './sniff.ts'
+import { isMarkdown, isPage, isPdf, mediaType, sniff } from './sniff.ts'
 
 export type ParserOptions = {
   analyzer: Pick<Analyzer, 'document'>
@@ -51,16 +51,22 @@ async function parsePage(job: ParseJob, options: ParserOptions): Promise<ParseOu
   if (body.kind === 'refused') return body
   if (job.rule?.rule.format === 'json') return readJson(job, body.bytes, options)
   if (!isPage(job.contentType, body.bytes)) return { kind: 'refused', reason: 'type' }
+  if (isPdf(job.contentType, body.bytes)) {
+    const read = await readPdfDocument(body.bytes, job.url)
+    if (read === null) return { kind: 'refused', reason: 'broken-pdf' }
+    return { kind: 'page', page: await asPage(read, '', job, options) }
+  }
   const decoded = decodeText(body.bytes, job.contentType)
   if (decoded.text.trim() === '') return { kind: 'refused', reason: 'empty' }
   const read = isPlain(job.contentType, body.bytes) ? readPlain : readHtml
   return { kind: 'page', page: await read(job, decoded, options) }
 }
 
-/** Plain text by its label; where the label says nothing, by its bytes. */
+/** Plain text and Markdown by their label; where the label says nothing, by its bytes. */
 function isPlain(contentType: string, bytes: Uint8Array): boolean {
   const type = mediaType(contentType)
-  return type === 'text/plain' || (!type.endsWith('html') && sniff(bytes) === 'text')
+  if (type === 'text/plain' || isMarkdown(contentType, '')) return true
+  return !type.endsWith('html') && sniff(bytes) === 'text'
 }
 
 async function readHtml(
@@ -92,12 +98,23 @@ async function readPlain(
   { text, charset }: DecodedText,
   options: ParserOptions,
 ): Promise<ParsedPage> {
+  const { linksMax = treeLimits.linksMax } = options
+  return asPage(readText(text, job.url, job.contentType, linksMax), charset, job, options)
+}
+
+/** A document that says nothing of itself but its content and links; robots are told by the header alone. */
+async function asPage(
+  { content, links }: ReadDocument,
+  charset: string,
+  job: ParseJob,
+  options: ParserOptions,
+): Promise<ParsedPage> {
   const { now = Date.now } = options
-  const { noindex, noarchive } = directivesOf(null, job.robotsTag, now())
+  const { noindex, nofollow, noarchive } = directivesOf(null, job.robotsTag, now())
   return {
-    ...(await analyse(plainContent(text, job.url), '', job, options)),
+    ...(await analyse(content, '', job, options)),
     fields: {},
-    links: [],
+    links: nofollow ? [] : links,
     canonical: null,
     refresh: null,
     noindex,

@@ -45,7 +45,15 @@ export function sniff(bytes: Uint8Array): SniffedType {
   return htmlMark.test(head.toString('latin1').replaceAll('\0', '')) ? 'html' : 'text'
 }
 
-const pageTypes = new Set(['text/html', 'application/xhtml+xml', 'text/plain'])
+const markdownTypes = new Set(['text/markdown', 'text/x-markdown'])
+const pdfTypes = new Set(['application/pdf', 'application/x-pdf'])
+const pageTypes = new Set([
+  'text/html',
+  'application/xhtml+xml',
+  'text/plain',
+  ...markdownTypes,
+  ...pdfTypes,
+])
 /** Labels that servers give when they know nothing. */
 const vagueTypes = new Set(['', 'unknown/unknown', 'application/unknown', '*/*', 'text/*'])
 /** Perhaps a page under a technical label. */
@@ -68,9 +76,25 @@ export function mayBePage(contentType: string): boolean {
   return pageTypes.has(type) || vagueTypes.has(type) || doubtfulTypes.has(type)
 }
 
-/** By label and bytes, is it HTML, XHTML or plain text? */
+/** Its first bytes say so (ISO 32000-1, 7.5.2; some writers put a few bytes before), and its label does not deny it. */
+export function isPdf(contentType: string, head: Uint8Array): boolean {
+  const type = mediaType(contentType)
+  const mayBe = pdfTypes.has(type) || vagueTypes.has(type) || doubtfulTypes.has(type)
+  return mayBe && Buffer.from(head.subarray(0, sniffBytes)).includes('%PDF-')
+}
+
+/** By its label, or by its name where the label is one that any text has. */
+export function isMarkdown(contentType: string, url: string): boolean {
+  const type = mediaType(contentType)
+  if (markdownTypes.has(type)) return true
+  return !type.endsWith('html') && /\.(md|markdown)$/i.test(url.split(/[?#]/, 1)[0] ?? '')
+}
+
+/** By label and bytes, is it HTML, XHTML, plain text, Markdown or PDF? */
 export function isPage(contentType: string, head: Uint8Array): boolean {
   const type = mediaType(contentType)
+  if (isPdf(contentType, head)) return true
+  if (pdfTypes.has(type)) return false
   const sniffed = sniff(head)
   if (sniffed === 'binary') return false
   return (

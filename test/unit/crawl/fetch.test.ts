@@ -235,7 +235,7 @@ describe('fetchPage', () => {
     ['a feed', 'application/xml', '<?xml version="1.0"?><rss>', false],
     ['a picture', 'image/png', png, false],
     ['JSON', 'application/json', '{}', false],
-    ['PDF without a label', null, '%PDF-1.7', false],
+    ['PDF without a label', null, '%PDF-1.7', true],
   ]
   for (const [name, type, body, isPage] of types) {
     it(`${isPage ? 'takes' : 'refuses'} ${name}`, async () => {

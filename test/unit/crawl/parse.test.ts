@@ -159,6 +159,12 @@ describe('the body of a page', () => {
   ][] = [
     ['a picture', 'x', { contentType: 'image/png' }, 'type'],
     ['a PDF under a wrong label', '%PDF-1.7 ...', {}, 'type'],
+    [
+      'a PDF that is none behind its first bytes',
+      '%PDF-1.7 ...',
+      { contentType: 'application/pdf' },
+      'broken-pdf',
+    ],
     ['a feed', '<?xml version="1.0"?><rss></rss>', { contentType: 'application/rss+xml' }, 'type'],
     ['nothing', '', {}, 'empty'],
     ['blanks', ' \n\t ', {}, 'empty'],
