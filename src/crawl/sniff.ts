@@ -62,6 +62,23 @@ const doubtfulTypes = new Set([
   'text/xml',
   'application/xml',
   'content/unknown',
+  // HTML under names of its own, of the language that made it, or of a download.
+  'text/htm',
+  'text/x-html',
+  'application/html',
+  'application/x-html',
+  'application/vnd.wap.xhtml+xml',
+  'text/x-server-parsed-html',
+  'text/php',
+  'text/x-php',
+  'application/php',
+  'application/x-php',
+  'application/x-httpd-php',
+  'application/binary',
+  'binary/octet-stream',
+  'application/x-unknown',
+  'application/x-unknown-content-type',
+  'application/force-download',
 ])
 
 /** The media type in lower case without parameters; '' for what is none. */

@@ -8,22 +8,25 @@ export type Decoded =
       /** The coded data broke off or was spoilt: `bytes` is what came before. */
       damaged: boolean
     }
-  /** encoding: not gzip or deflate, or more than two layers. size: more than `decodedBytesMax` in any layer. */
+  /** encoding: none of ours, or more than two layers. size: more than `decodedBytesMax` in any layer. */
   | { kind: 'refused'; reason: 'encoding' | 'size' }
 
 const layersMax = 2
+const ours: ReadonlySet<string> = new Set(['gzip', 'deflate'])
+/** The registered ones (IANA); servers write charsets and languages into this header too. */
+const codingNames = /^(gzip|deflate|br|zstd|compress|x-compress|dcb|dcz|exi|pack200-gzip)$/
 
 /**
  * The codings of a Content-Encoding header, outermost last, as `decodeBody` takes them: '' | 'gzip' | 'deflate', two joined
- * by ", "; null where we cannot decode them (br, zstd, unknown, more than two).
+ * by ", "; null where we cannot decode them (br, zstd, compress, more than two). What names no coding ("utf-8", "none") says nothing.
  */
 export function contentCodings(header: string): string | null {
   const codings = header
     .toLowerCase()
     .split(',')
     .map((coding) => coding.trim().replace(/^x-(?=gzip$)/, ''))
-    .filter((coding) => coding !== '' && coding !== 'identity')
-  const isKnown = codings.every((coding) => coding === 'gzip' || coding === 'deflate')
+    .filter((coding) => codingNames.test(coding))
+  const isKnown = codings.every((coding) => ours.has(coding))
   return isKnown && codings.length <= layersMax ? codings.join(', ') : null
 }
 
@@ -85,8 +88,9 @@ const isZlib = (bytes: Uint8Array): boolean => {
 
 function inflaterOf(bytes: Uint8Array, label: string): Inflate | null {
   if (isGzip(bytes)) return gunzipSync
-  if (label !== 'deflate' || bytes.length === 0) return null
-  return isZlib(bytes) ? inflateSync : inflateRawSync
+  if (bytes.length === 0 || label === '') return null
+  if (isZlib(bytes)) return inflateSync
+  return label === 'deflate' ? inflateRawSync : null
 }
 
 /** null = more than the cap. */

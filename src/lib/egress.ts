@@ -1,13 +1,17 @@
 /** The one door out: guarded HTTP requests with deadlines and byte caps. Follows no redirect, decodes no body, knows no page. */
 import { lookup as systemLookup, type LookupAddress, type LookupOptions } from 'node:dns'
-import { BlockList, isIP, type LookupFunction, type Socket } from 'node:net'
-import { networkInterfaces } from 'node:os'
+import { isIP, type BlockList, type LookupFunction, type Socket } from 'node:net'
+import { callbackify } from 'node:util'
 import { Agent, buildConnector, type Dispatcher } from 'undici'
+import { isIn, isThisMachine, rangeList, special, withWrapped } from './addresses.ts'
 import { Deadline } from './deadline.ts'
-import { AppError } from './errors.ts'
+import { asProxyFault, codeOf, isUnreadable, noSuchHost, reasonOf } from './egress-errors.ts'
+import { collectReply, lenientHeadBytesMax, readReply } from './lenient-http.ts'
+import { plainHeaders, receive, type Received } from './receive.ts'
+import { openTunnel, parseProxy, proxyAuthorization, type Proxy } from './tunnel.ts'
 
 export type EgressRequest = {
-  /** Lower-case names. `user-agent` is added. */
+  /** Lower-case names. `user-agent` is added where it is missing. */
   headers: Readonly<Record<string, string>>
   /** From the call to the last byte, whatever trickles in between. */
   totalTimeoutMs: number
@@ -19,6 +23,13 @@ export type EgressRequest = {
   /** Is the body worth reading? By default any is. A short one is drained, so that the connection can be used again. */
   wantsBody?: (status: number, headers: Readonly<Record<string, string>>) => boolean
   signal?: AbortSignal
+  /** A POST of this instead of a GET. It is never repeated. */
+  post?: { type: string; body: string }
+  /**
+   * Through this proxy (a URL, as crawl/source-http.ts checks it), which an operator named: its own address may be private. A target that is
+   * an address is judged as always; the name of one is resolved by the proxy.
+   */
+  proxy?: string
 }
 
 export type EgressRefusalReason = 'scheme' | 'userinfo' | 'port' | 'address' | 'own'
@@ -29,6 +40,7 @@ export type EgressFailureReason =
   | 'tls'
   | 'reset'
   | 'protocol'
+  | 'proxy'
   | 'aborted'
 
 /** What the network gave, as data. `detail` is for the log. */
@@ -72,7 +84,7 @@ export type EgressOptions = {
 }
 
 export interface Egress {
-  /** One GET. Never throws: what the network and the guard do is a value. */
+  /** One GET, or a POST. Never throws: what the network and the guard do is a value. */
   request(url: string, request: EgressRequest): Promise<EgressAnswer>
   /** An operator's seed names this port on this host: 80, 443 and 8000-8999 need no naming. */
   allowPort(host: string, port: number): void
@@ -92,66 +104,13 @@ const keepAliveMs = 4_000
 const keepAliveMaxMs = 15_000
 /** No connection lives longer, so what was checked when it was opened stays true (DNS rebinding). */
 const connectionLifeMs = 30_000
-const drainBytesMax = 65_536
-const drainMs = 2_000
+/** Agents of proxies that are kept. */
+const proxiesMax = 50
 /** Hosts whose address or protocol is remembered. */
 const remembered = 2_000
 
 export function createEgress(options: EgressOptions): Egress {
   return new GuardedEgress(options)
-}
-
-/** IANA special-purpose registries that are not globally reachable, multicast, and what tunnels to IPv4. */
-const specialRanges = `
-  0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24
-  192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4
-  ::/96 64:ff9b:1::/48 100::/64 100:0:0:1::/64 2001::/23 2001:db8::/32 2002::/16 3fff::/20 5f00::/16
-  fc00::/7 fe80::/10 fec0::/10 ff00::/8`
-
-/** @throws AppError `config_invalid` for what is no address or range. */
-function rangeList(ranges: readonly string[]): BlockList {
-  const list = new BlockList()
-  for (const range of ranges) {
-    const [address = '', bits] = range.trim().split('/')
-    const family = isIP(address)
-    const bitsMax = family === 4 ? 32 : 128
-    const prefix = bits === undefined ? bitsMax : Number(bits)
-    if (family === 0 || !/^\d*$/.test(bits ?? '') || bits === '' || prefix > bitsMax) {
-      throw new AppError('config_invalid', `not an address or range like 10.0.0.0/8: ${range}`)
-    }
-    list.addSubnet(address, prefix, family === 4 ? 'ipv4' : 'ipv6')
-  }
-  return list
-}
-
-const special = rangeList(specialRanges.trim().split(/\s+/))
-const thisMachine = rangeList(['127.0.0.0/8', '0.0.0.0', '::1', '::'])
-
-/** BlockList judges IPv4 inside ::ffff:0:0/96 by the IPv4 rules itself. */
-const isIn = (list: BlockList, address: string): boolean =>
-  list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
-
-/** IPv4 wrapped into IPv6, to be judged too: NAT64 (64:ff9b::/96, RFC 6052) and ISATAP (::[0200:]5efe:a.b.c.d, RFC 5214). */
-function wrappedIpv4(address: string): string | null {
-  if (isIP(address) !== 6) return null
-  const groups = groupsOf(address)
-  const [upper = 0, lower = 0] = groups.slice(6)
-  const isNat64 =
-    groups[0] === 0x64 && groups[1] === 0xff9b && groups.slice(2, 6).every((g) => g === 0)
-  const isIsatap = ((groups[4] ?? 0) & 0xfdff) === 0 && groups[5] === 0x5efe
-  if (!isNat64 && !isIsatap) return null
-  return `${upper >> 8}.${upper & 255}.${lower >> 8}.${lower & 255}`
-}
-
-/** Eight 16-bit numbers. The URL parser writes every spelling as hexadecimal groups with at most one "::". */
-function groupsOf(address: string): number[] {
-  const { hostname } = new URL(`http://[${address.replace(/%.*$/, '')}]/`)
-  const [head = '', tail] = hostname.slice(1, -1).split('::')
-  const parse = (part: string): number[] =>
-    part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16))
-  const before = parse(head)
-  const after = parse(tail ?? '')
-  return [...before, ...Array<number>(8 - before.length - after.length).fill(0), ...after]
 }
 
 class Refusal extends Error {
@@ -161,6 +120,8 @@ class Refusal extends Error {
     this.reason = reason
   }
 }
+
+type Proxied = { proxy: Proxy; agent: Agent }
 
 class GuardedEgress implements Egress {
   readonly #userAgent: string
@@ -174,6 +135,7 @@ class GuardedEgress implements Egress {
   readonly #http2Origins = new Map<string, true>()
   readonly #http1: Agent
   #http2: Agent | null = null
+  readonly #proxies = new Map<string, Proxied>()
   readonly #underWay = new Set<Deadline>()
 
   constructor(options: EgressOptions) {
@@ -231,7 +193,8 @@ class GuardedEgress implements Egress {
 
   async close(): Promise<void> {
     for (const deadline of this.#underWay) deadline.abort()
-    await Promise.all([this.#http1.destroy(), this.#http2?.destroy()])
+    const proxied = [...this.#proxies.values()].map(({ agent }) => agent.destroy())
+    await Promise.all([this.#http1.destroy(), this.#http2?.destroy(), ...proxied])
   }
 
   /** A dead keep-alive socket shows only when it is used: one further try, as browsers do. So does a server of HTTP/2 alone. */
@@ -241,32 +204,111 @@ class GuardedEgress implements Egress {
     deadline: Deadline,
     tries: number,
   ): Promise<EgressAnswer> {
-    const isHttp2 = this.#http2Origins.has(target.origin)
-    let response: Dispatcher.ResponseData
+    const proxy = request.proxy === undefined ? null : this.#proxyOf(request.proxy)
+    const isHttp2 = this.#http2Origins.has(target.origin) && proxy === null
+    const isGet = request.post === undefined
+    const received = (answer: Received | null): EgressAnswer => answer ?? failed(deadline, null)
     try {
-      response = await this.#agentFor(isHttp2).request({
-        origin: target.origin,
-        path: target.pathname + target.search,
-        method: 'GET',
-        headers: { ...request.headers, 'user-agent': this.#userAgent },
-        headersTimeout: request.headersTimeoutMs,
-        bodyTimeout: request.totalTimeoutMs,
-        signal: deadline.signal,
-      })
+      const agent = proxy?.agent ?? this.#agentFor(isHttp2)
+      const response = await agent.request(this.#options(target, request, deadline, proxy))
+      const answer = await receive(response, request, deadline, this.#remembered(target))
+      // Said to be chunked, and not one chunk in it: some servers only say so.
+      const isEmpty = answer?.truncated === true && answer.wireBytes === 0
+      if (!isEmpty || !isGet || proxy !== null) return received(answer)
+      return (await this.#askLeniently(target, request, deadline)) ?? received(answer)
     } catch (error) {
-      if (!deadline.signal.aborted && tries === 0) {
+      if (!deadline.signal.aborted && tries === 0 && isGet) {
         if (codeOf(error) === 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL') {
           remember(this.#http2Origins, target.origin, true)
           return this.#ask(target, request, deadline, 1)
+        }
+        if (isUnreadable(error)) {
+          const answer = proxy === null ? await this.#askLeniently(target, request, deadline) : null
+          return answer ?? failed(deadline, error)
         }
         if (reasonOf(error) === 'reset') return this.#ask(target, request, deadline, 1)
       }
       if (error instanceof Refusal) return refused(error.reason, error.message)
       return failed(deadline, error)
     }
-    const remoteAddress =
-      this.#addresses.get(`${bareHost(target.hostname)}:${portOf(target)}`) ?? ''
-    return receive(response, request, deadline, remoteAddress)
+  }
+
+  #options(
+    target: URL,
+    request: EgressRequest,
+    deadline: Deadline,
+    proxy: Proxied | null,
+  ): Dispatcher.RequestOptions {
+    const { post } = request
+    // A proxy for http is told the whole address; for everything else it only joins two connections.
+    const isPlain = proxy !== null && proxy.proxy.kind !== 'socks5' && target.protocol === 'http:'
+    const authorization = isPlain ? proxyAuthorization(proxy.proxy) : ''
+    return {
+      origin: target.origin,
+      path: isPlain ? target.href : target.pathname + target.search,
+      method: post === undefined ? 'GET' : 'POST',
+      headers: {
+        'user-agent': this.#userAgent,
+        ...request.headers,
+        ...(post === undefined ? {} : { 'content-type': post.type }),
+        ...(authorization === '' ? {} : { 'proxy-authorization': authorization }),
+      },
+      ...(post === undefined ? {} : { body: post.body }),
+      headersTimeout: request.headersTimeoutMs,
+      bodyTimeout: request.totalTimeoutMs,
+      signal: deadline.signal,
+    }
+  }
+
+  #remembered(target: URL): string {
+    return this.#addresses.get(`${bareHost(target.hostname)}:${portOf(target)}`) ?? ''
+  }
+
+  /** What the strict reader would not take, once more on a connection of its own. null where nobody could read it. */
+  async #askLeniently(
+    target: URL,
+    request: EgressRequest,
+    deadline: Deadline,
+  ): Promise<EgressAnswer | null> {
+    const headers = { host: target.host, 'user-agent': this.#userAgent, ...request.headers }
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+    const path = target.pathname + target.search
+    const head = `GET ${path} HTTP/1.1\r\n${lines.join('')}connection: close\r\n\r\n`
+    const { wireBytesMax, keepsCapped = false } = request
+    try {
+      const socket = await this.#open(target)
+      const bytesMax = lenientHeadBytesMax + wireBytesMax
+      const bytes = await collectReply(socket, head, bytesMax, deadline.signal)
+      const reply = readReply(bytes)
+      if (reply === null) return null
+      const capped = reply.body.length > wireBytesMax || bytes.length >= bytesMax
+      const isDropped = capped && !keepsCapped
+      const plain = plainHeaders(reply.headers)
+      const isWanted = request.wantsBody?.(reply.status, plain) !== false && !isDropped
+      const body = isWanted ? reply.body.slice(0, wireBytesMax) : new Uint8Array(0)
+      return {
+        kind: 'answer',
+        status: reply.status,
+        headers: plain,
+        body: body.buffer.slice(body.byteOffset, body.byteOffset + body.length),
+        truncated: isWanted && reply.truncated,
+        capped,
+        remoteAddress: this.#remembered(target),
+        wireBytes: body.length,
+      }
+    } catch (error) {
+      return failed(deadline, error)
+    }
+  }
+
+  /** A guarded connection for `target`, with TLS where it is https. */
+  #open(target: URL): Promise<Socket> {
+    const { host, hostname, port, protocol } = target
+    return new Promise((done, fail) =>
+      this.#dial(this.#connector(false), { host, hostname, port, protocol }, (error, socket) =>
+        error !== null || socket === null ? fail(error ?? new Error('no socket')) : done(socket),
+      ),
+    )
   }
 
   #agentFor(isHttp2: boolean): Agent {
@@ -275,10 +317,69 @@ class GuardedEgress implements Egress {
     return this.#http2
   }
 
-  /** undici's Agent asks no environment for proxies; what it dials goes through `#dial`. */
-  #agent(allowH2: boolean): Agent {
+  /** An agent of each proxy, made when first used. */
+  #proxyOf(url: string): Proxied {
+    const known = this.#proxies.get(url)
+    if (known !== undefined) return known
+    const proxy = parseProxy(url)
+    const connect = this.#connector(false)
+    const agent = this.#agentWith(false, (options, done) =>
+      callbackify((asked: buildConnector.Options) => this.#dialProxy(connect, proxy, asked))(
+        options,
+        (error: Error | null, socket?: Socket) =>
+          error === null && socket !== undefined
+            ? done(null, socket)
+            : done(error ?? new Error('no socket'), null),
+      ),
+    )
+    const proxied = { proxy, agent }
+    if (this.#proxies.size >= proxiesMax) {
+      const [oldest] = this.#proxies
+      if (oldest !== undefined) this.#proxies.delete(oldest[0])
+      void oldest?.[1].agent.close()
+    }
+    this.#proxies.set(url, proxied)
+    return proxied
+  }
+
+  /** To the proxy, and through it where it only joins: never to this program itself. */
+  async #dialProxy(
+    connect: buildConnector.connector,
+    proxy: Proxy,
+    options: buildConnector.Options,
+  ): Promise<Socket> {
+    const isTls = options.protocol === 'https:'
+    const socket = await new Promise<Socket>((done, fail) => {
+      const own = buildConnector({ timeout: connectTimeoutMs, allowH2: false })
+      own(
+        {
+          hostname: proxy.host,
+          host: proxy.host,
+          port: String(proxy.port),
+          protocol: proxy.kind === 'https' ? 'https:' : 'http:',
+        },
+        (error, opened) =>
+          error !== null || opened === null ? fail(asProxyFault(error)) : done(opened),
+      )
+    })
+    if (this.#isOwn(socket.remoteAddress ?? '', proxy.port)) {
+      socket.destroy()
+      throw new Refusal('own', `${proxy.host}:${proxy.port} is this program`)
+    }
+    if (!isTls && proxy.kind !== 'socks5') return socket
+    const port = Number(options.port || (isTls ? 443 : 80))
+    await openTunnel(socket, proxy, bareHost(options.hostname), port)
+    if (!isTls) return socket
+    return new Promise((done, fail) =>
+      connect({ ...options, httpSocket: socket }, (error, secure) =>
+        error !== null || secure === null ? fail(error ?? new Error('no socket')) : done(secure),
+      ),
+    )
+  }
+
+  #connector(allowH2: boolean): buildConnector.connector {
     const lookup: LookupFunction = (host, options, done) => this.#checkedLookup(host, options, done)
-    const connect = buildConnector({
+    return buildConnector({
       lookup,
       allowH2,
       timeout: connectTimeoutMs,
@@ -287,6 +388,15 @@ class GuardedEgress implements Egress {
       autoSelectFamily: true,
       ...(this.#ca === undefined ? {} : { ca: this.#ca }),
     })
+  }
+
+  #agent(allowH2: boolean): Agent {
+    const connect = this.#connector(allowH2)
+    return this.#agentWith(allowH2, (options, done) => this.#dial(connect, options, done))
+  }
+
+  /** undici's Agent asks no environment for proxies; what it dials goes through `connect`. */
+  #agentWith(allowH2: boolean, connect: buildConnector.connector): Agent {
     return new Agent({
       allowH2,
       connections: connectionsPerOrigin,
@@ -295,7 +405,7 @@ class GuardedEgress implements Egress {
       keepAliveMaxTimeout: keepAliveMaxMs,
       clientTtl: connectionLifeMs,
       maxHeaderSize: headerBytesMax,
-      connect: (options, done) => this.#dial(connect, options, done),
+      connect,
     })
   }
 
@@ -362,92 +472,6 @@ class GuardedEgress implements Egress {
   }
 }
 
-function withWrapped(address: string): string[] {
-  const inner = wrappedIpv4(address)
-  return inner === null ? [address] : [address, inner]
-}
-
-function isThisMachine(address: string): boolean {
-  if (isIn(thisMachine, address)) return true
-  const interfaces = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
-  return isIn(rangeList(interfaces.map((one) => one.address.replace(/%.*$/, ''))), address)
-}
-
-async function receive(
-  response: Dispatcher.ResponseData,
-  request: EgressRequest,
-  deadline: Deadline,
-  remoteAddress: string,
-): Promise<EgressAnswer> {
-  const { statusCode: status, body } = response
-  const headers = plainHeaders(response.headers)
-  const answer = { kind: 'answer', status, headers, remoteAddress } as const
-  const none = { body: new ArrayBuffer(0), truncated: false, capped: false, wireBytes: 0 }
-  // A body that is destroyed says so by an error nobody else listens to.
-  body.on('error', () => undefined)
-  if (request.wantsBody?.(status, headers) === false) {
-    deadline.extend(drainMs, body.dump({ limit: drainBytesMax, signal: deadline.signal }))
-    return { ...answer, ...none }
-  }
-  const { wireBytesMax, keepsCapped = false } = request
-  if (!keepsCapped && Number(headers['content-length'] ?? 0) > wireBytesMax) {
-    body.destroy()
-    return { ...answer, ...none, capped: true }
-  }
-  const { chunks, wireBytes, end } = await collect(body, wireBytesMax)
-  if (end === 'broken' && deadline.signal.aborted) return failed(deadline, null)
-  const capped = end === 'capped'
-  if (capped && !keepsCapped) return { ...answer, ...none, capped, wireBytes }
-  const truncated = end === 'broken'
-  return { ...answer, body: joined(chunks, wireBytes), truncated, capped, wireBytes }
-}
-
-type Collected = {
-  chunks: readonly Uint8Array[]
-  wireBytes: number
-  end: 'complete' | 'broken' | 'capped'
-}
-
-/** By events: cheaper than a stream's async iterator. Whatever comes first ends it. */
-function collect(body: Dispatcher.ResponseData['body'], wireBytesMax: number): Promise<Collected> {
-  return new Promise((done) => {
-    const chunks: Uint8Array[] = []
-    let wireBytes = 0
-    const finish = (end: Collected['end']): void => done({ chunks, wireBytes, end })
-    body.on('data', (chunk: Uint8Array) => {
-      const room = wireBytesMax - wireBytes
-      const isOver = chunk.length > room
-      chunks.push(isOver ? chunk.subarray(0, room) : chunk)
-      wireBytes += Math.min(room, chunk.length)
-      if (!isOver) return
-      finish('capped')
-      body.destroy()
-    })
-    body.on('end', () => finish('complete'))
-    body.on('error', () => finish('broken'))
-    body.on('close', () => finish('broken'))
-  })
-}
-
-function joined(chunks: readonly Uint8Array[], bytes: number): ArrayBuffer {
-  const whole = new Uint8Array(bytes)
-  let at = 0
-  for (const chunk of chunks) {
-    whole.set(chunk, at)
-    at += chunk.length
-  }
-  return whole.buffer
-}
-
-function plainHeaders(headers: Dispatcher.ResponseData['headers']): Record<string, string> {
-  const plain = Object.create(null) as Record<string, string>
-  for (const [name, value] of Object.entries(headers)) {
-    if (value === undefined) continue
-    plain[name] = Array.isArray(value) ? value.join(name === 'set-cookie' ? '\n' : ', ') : value
-  }
-  return plain
-}
-
 const bareHost = (hostname: string): string => hostname.replace(/^\[|\]$/g, '')
 const portOf = (url: URL): number =>
   url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port)
@@ -470,19 +494,3 @@ function failed(deadline: Deadline, error: unknown): EgressAnswer {
   if (deadline.signal.aborted) return { kind: 'failed', reason: 'aborted', detail }
   return { kind: 'failed', reason: reasonOf(error), detail }
 }
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : ''
-
-const noSuchHost = (host: string): NodeJS.ErrnoException =>
-  Object.assign(new Error(`${host} has no address`), { code: 'ENOTFOUND' })
-
-const reasons: readonly (readonly [RegExp, EgressFailureReason])[] = [
-  [/TIMEOUT|ETIMEDOUT/, 'timeout'],
-  [/^(ENOTFOUND|EAI_\w+|ENODATA)$/, 'dns'],
-  [/^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/, 'reset'],
-  [/CERT|SSL|TLS|EPROTO|UNABLE_TO|SELF_SIGNED/, 'tls'],
-  [/^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EMFILE|ENFILE|EACCES)$/, 'connect'],
-]
-const reasonOf = (error: unknown): EgressFailureReason =>
-  reasons.find(([code]) => code.test(codeOf(error)))?.[1] ?? 'protocol'

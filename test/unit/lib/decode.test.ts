@@ -34,7 +34,9 @@ describe('contentCodings', () => {
     ['br', null],
     ['zstd', null],
     ['gzip, br', null],
-    ['none', null],
+    ['none', ''],
+    ['utf-8', ''],
+    ['aws-chunked, gzip', 'gzip'],
   ]
   for (const [header, codings] of headers) {
     it(`"${header}" is ${codings ?? 'not decoded'}`, () =>

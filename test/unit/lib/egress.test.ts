@@ -310,7 +310,17 @@ describe('an egress request', () => {
       { truncated: false, body: 'all' },
     ],
     ['no HTTP at all', 'SSH-2.0-OpenSSH\r\n\r\n', 'protocol'],
-    ['headers of 110 kB', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(110_000)}\r\n\r\n`, 'protocol'],
+    [
+      'headers of 110 kB, as browsers take them',
+      `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(110_000)}\r\n\r\nall`,
+      { truncated: false, body: 'all' },
+    ],
+    ['headers of 300 kB', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(300_000)}\r\n\r\n`, 'protocol'],
+    [
+      'lines without carriage returns',
+      'HTTP/1.1 200 OK\nx: y\n\nall',
+      { truncated: false, body: 'all' },
+    ],
     ['an end before any answer', '', 'reset'],
   ]
   for (const [name, raw, expected] of broken) {
