@@ -11,14 +11,8 @@ import type {
   IndexWriter,
   PackedSegment,
 } from './index.ts'
-import {
-  createLeafCollector,
-  createPacker,
-  isPackable,
-  lengthCode,
-  lengths,
-  quantMax,
-} from './packer.ts'
+import { PostingMap } from './inverted.ts'
+import { isPackable, lengths, quantMax } from './packer.ts'
 import { createScorer, lengthNorm } from './score.ts'
 import { type SegmentOptions, SegmentWriter } from './segments.ts'
 import { Snapshot } from './snapshot.ts'
@@ -29,15 +23,13 @@ export const documentTermsMax = 20_000
 const pendingDocumentsMax = 2_000
 const pendingBytesMax = 4 * 1_024 * 1_024
 const pendingAgeMsMax = 30_000
-/** Docnos of one batch, holes included: a packed posting is (docno - first) * 64 + quant in 32 bits. */
-const batchRangeMax = 2 ** 26
 
 /**
  * FlexSearch 0.8.212 as far as we use it: its types know neither custom adapters nor content that is no string.
- * `map`: term -> slot -> docnos, slot = what the score hook returned, 0 the best.
+ * `map`: term -> slot -> docnos, slot = what the score hook returned, 0 the best. The writer puts a map of its own there.
  */
 type FlexIndex = {
-  map: Map<string, (number[] | undefined)[]>
+  map: Pick<PostingMap, 'get' | 'set' | 'clear'>
   ctx: Map<string, unknown>
   reg: Set<number>
   commit_task: unknown[]
@@ -188,51 +180,30 @@ export function createIndexReader(db: Db): IndexReader {
   }
 }
 
-/**
- * The slot of a quant: FlexSearch keeps an array of slots for every term of a batch, as long as its highest slot, so the quants that are
- * met most get the lowest ones: one, two, three and four occurrences, then those of the rest of a page, then all others.
- */
-const quantOfSlot = Uint8Array.from(
-  new Set([
-    8,
-    13,
-    16,
-    19,
-    2,
-    4,
-    21,
-    5,
-    22,
-    24,
-    3,
-    7,
-    10,
-    ...Array.from({ length: quantMax + 1 }, (_, quant) => quant),
-  ]),
-)
-const slotOfQuant = new Uint8Array(quantMax + 1)
-for (const [slot, quant] of quantOfSlot.entries()) slotOfQuant[quant] = slot
-
-/** Turns documents into a packed segment: FlexSearch inverts, `commit` packs its map and empties it before it returns. */
+/** Turns documents into a packed segment: FlexSearch inverts into our map, `commit` packs that and empties it before it returns. */
 function createInverter(): { invert(documents: readonly IndexedDocument[]): PackedSegment } {
+  const postings = new PostingMap()
   let current: IndexedDocument | null = null
   let batch: readonly IndexedDocument[] = []
   const index = createFlexIndex(
     {
       encode: (content) => {
         current = withinLimits(content as IndexedDocument)
-        return current.terms
+        return postings.begin(current.terms)
       },
-      score: (_content, _term, i) =>
-        slotOfQuant[(current as IndexedDocument).quants[i] as number] as number,
+      score: (_content, _term, i) => {
+        postings.see(i)
+        return (current as IndexedDocument).quants[i] as number
+      },
     },
     {
       mount(mounted) {
         mounted.db = this
+        mounted.map = postings
       },
       commit(committed) {
-        const segment = pack(committed.map, batch)
-        committed.map.clear()
+        const segment = postings.pack(batch)
+        postings.clear()
         committed.ctx.clear()
         committed.reg.clear()
         committed.commit_task.length = 0
@@ -262,72 +233,6 @@ function withinLimits(document: IndexedDocument): IndexedDocument {
     quants.push(document.quants[i] as number)
   }
   return { ...document, terms: kept, quants: Uint8Array.from(quants) }
-}
-
-function pack(map: FlexIndex['map'], documents: readonly IndexedDocument[]): PackedSegment {
-  const mindoc = (documents[0] as IndexedDocument).docno
-  const maxdoc = (documents.at(-1) as IndexedDocument).docno
-  assert(maxdoc - mindoc < batchRangeMax)
-  const lens = new Uint8Array(maxdoc - mindoc + 1)
-  let before = mindoc - 1
-  for (const { docno, length } of documents) {
-    assert(docno > before, 'documents come in docno order')
-    before = docno
-    lens[docno - mindoc] = lengthCode(length)
-  }
-  const collector = createLeafCollector()
-  const packer = createPacker(collector.emit)
-  const keys = new Uint32Array(documents.length)
-  const docnos = new Uint32Array(documents.length)
-  const quants = new Uint8Array(documents.length)
-  for (const term of [...map.keys()].sort()) {
-    const count = gatherKeys(map.get(term) ?? [], mindoc, keys)
-    for (let i = 0; i < count; i += 1) {
-      const key = keys[i] as number
-      docnos[i] = mindoc + Math.floor(key / 64)
-      quants[i] = key % 64
-    }
-    packer.add(term, docnos, quants, count)
-  }
-  const dir = packer.finish().join('\n')
-  return { mindoc, maxdoc, dir, lens, ...collector.finish() }
-}
-
-/** Postings of one term as (docno - mindoc) * 64 + quant, in order. Returns how many. */
-function gatherKeys(
-  slots: readonly (readonly number[] | undefined)[],
-  mindoc: number,
-  keys: Uint32Array,
-): number {
-  let count = 0
-  let isOrdered = true
-  for (let slot = 0; slot < slots.length; slot += 1) {
-    const docnos = slots[slot]
-    if (docnos === undefined) continue
-    const quant = quantOfSlot[slot] as number
-    for (let i = 0; i < docnos.length; i += 1) {
-      const key = ((docnos[i] as number) - mindoc) * 64 + quant
-      if (count > 0 && key < (keys[count - 1] as number)) isOrdered = false
-      keys[count] = key
-      count += 1
-    }
-  }
-  if (isOrdered) return count
-  if (count > sortedByHandMax) keys.subarray(0, count).sort()
-  else insertionSort(keys, count)
-  return count
-}
-
-/** Most terms of a batch stand in a handful of documents: cheaper by hand than by a native sort. */
-const sortedByHandMax = 24
-
-function insertionSort(keys: Uint32Array, count: number): void {
-  for (let i = 1; i < count; i += 1) {
-    const key = keys[i] as number
-    let to = i
-    for (; to > 0 && (keys[to - 1] as number) > key; to -= 1) keys[to] = keys[to - 1] as number
-    keys[to] = key
-  }
 }
 
 const bytesOf = ({ leaves, lens, ends, dir }: PackedSegment): number =>

@@ -1,0 +1,82 @@
+/** The map that FlexSearch inverts into: whatever the documents, a batch holds their postings, terms in order, docnos in order. */
+import assert from 'node:assert'
+import { describe, it } from 'node:test'
+import { createIndexWriter } from '../../../src/search/flex.ts'
+import type { IndexedDocument, PackedSegment } from '../../../src/search/index.ts'
+import { directoryOf, packedLeaves, TermCursor } from '../../../src/search/postings.ts'
+import { createRandom } from '../../site/words.ts'
+import { createPlace } from './index-fixture.ts'
+
+type Postings = [term: string, postings: [docno: number, quant: number][]][]
+
+function unpacked(segment: PackedSegment): Postings {
+  const cursor = new TermCursor({
+    firstDocno: segment.mindoc,
+    lastDocno: segment.maxdoc,
+    directory: directoryOf(segment.dir),
+    leaf: packedLeaves(segment),
+  })
+  const all: Postings = []
+  for (; cursor.term !== null; cursor.advance()) {
+    const { docnos, quants, count } = cursor.postings
+    all.push([
+      cursor.term,
+      Array.from({ length: count }, (_, i) => [docnos[i] as number, quants[i] as number]),
+    ])
+  }
+  return all
+}
+
+function naive(documents: readonly IndexedDocument[]): Postings {
+  const all = new Map<string, [number, number][]>()
+  for (const { docno, terms, quants } of documents)
+    for (const [i, term] of terms.entries()) {
+      const own = all.get(term) ?? []
+      own.push([docno, quants[i] as number])
+      all.set(term, own)
+    }
+  return [...all].sort(([a], [b]) => (a < b ? -1 : 1))
+}
+
+/** Names of `Object.prototype`, of array elements and of characters beyond the first plane are terms like others. */
+const vocabulary = [
+  '__proto__',
+  'constructor',
+  'length',
+  'push',
+  '0',
+  '63',
+  'é',
+  '书店',
+  '書',
+  '𠮷野',
+].concat(Array.from({ length: 600 }, (_, i) => `w${(i * 7919) % 1_009}`))
+
+function documentsOf(random: () => number, first: number, count: number): IndexedDocument[] {
+  let docno = first
+  return Array.from({ length: count }, () => {
+    docno += 1 + Math.floor(random() * 3)
+    const terms = vocabulary.filter(() => random() < 0.3)
+    const quants = Uint8Array.from(terms, () => Math.floor(random() * 64))
+    return { docno, terms, quants, length: terms.length }
+  })
+}
+
+describe('a batch that FlexSearch has inverted', () => {
+  for (const seed of [1, 2, 3])
+    it(`holds every posting once, in order, also when batches before it were large (seed ${seed})`, () => {
+      const place = createPlace()
+      const writer = createIndexWriter(place.open())
+      const random = createRandom(seed)
+      let last = 0
+      // 500 documents of 180 terms: more postings than the arrays begin with.
+      for (const count of [1, 500, 3]) {
+        const documents = documentsOf(random, last, count)
+        last = documents.at(-1)?.docno ?? last
+        const segment = writer.apply(documents.map((each) => structuredClone(each)))
+        assert.ok(segment)
+        assert.deepStrictEqual(unpacked(segment), naive(documents))
+      }
+      place.remove()
+    })
+})
