@@ -9,7 +9,7 @@ import { KeptThread } from './kept-thread.ts'
 import { AppError } from './lib/errors.ts'
 import { lockDirectory } from './lib/lock.ts'
 import type { Log } from './lib/log.ts'
-import { tuneAllocator } from './lib/mmap.ts'
+import { createPageReleaser, tuneAllocator } from './lib/mmap.ts'
 import { sendEvent, type Caller } from './lib/rpc.ts'
 import { machineOf } from './machine.ts'
 import { profileOf, type Profile } from './memory.ts'
@@ -39,6 +39,11 @@ export type App = {
   ready: () => Promise<void>
   close: () => Promise<void>
 }
+
+/** A start is over by then: modules loaded, the first answers given. */
+const startMs = 4_000
+/** A fault brings 16 pages back: a round costs some milliseconds of CPU time. */
+const releaseEveryMs = 10_000
 
 /** @throws AppError locked | cannot_create */
 export async function openApp(options: AppOptions): Promise<App> {
@@ -72,6 +77,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     })
   }
   startInOrder(threads)
+  const pages = releasePages()
   const { engine, search } = threads
   return {
     search: searchPort(config, search),
@@ -90,11 +96,24 @@ export async function openApp(options: AppOptions): Promise<App> {
       await search?.ready()
     },
     close: async () => {
+      clearInterval(pages)
       await search?.stop()
       await engine?.stop()
       lock?.release()
     },
   }
+}
+
+/** First when the start is over, then now and again: half of the pages of a program are needed once. */
+function releasePages(): NodeJS.Timeout {
+  let release: (() => void) | null = null
+  const begin = async (): Promise<void> => {
+    release = await createPageReleaser()
+    release?.()
+  }
+  const turns = setInterval(() => release?.(), releaseEveryMs).unref()
+  setTimeout(() => void begin(), startMs).unref()
+  return turns
 }
 
 function reportProfile({ gaveUp, bloom }: Profile, log: Log): void {

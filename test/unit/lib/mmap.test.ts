@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { AppError } from '../../../src/lib/errors.ts'
-import { loadMapper, mapGranuleBytes, type Mapper } from '../../../src/lib/mmap.ts'
+import { loadMapper, mapGranuleBytes, type Mapper, unwrittenRanges } from '../../../src/lib/mmap.ts'
 
 const mmapUrl = new URL('../../../src/lib/mmap.ts', import.meta.url).href
 const failsAs =
@@ -98,5 +98,56 @@ describe('a mapped file', () => {
     const run = spawnSync('sh', ['-c', shell, process.execPath, program], { encoding: 'utf8' })
     assert.equal(run.status, 0)
     assert.equal(run.stdout.trim(), 'io')
+  })
+})
+
+const smaps = `00400000-0074d000 r--p 00000000 fe:00 1234                       /opt/find ling
+Size:               3380 kB
+Rss:                1280 kB
+Private_Dirty:         0 kB
+Anonymous:             0 kB
+VmFlags: rd mr mw me sd
+0074d000-03081000 r-xp 0034d000 fe:00 1234                       /opt/find ling
+Rss:               32000 kB
+Anonymous:             0 kB
+06b83000-06b87000 r--p 06782000 fe:00 1234                       /opt/find ling
+Rss:                  16 kB
+Anonymous:            16 kB
+06b87000-06bad000 rw-p 06786000 fe:00 1234                       /opt/find ling
+Rss:                 152 kB
+Anonymous:             0 kB
+7f0000000000-7f0000200000 r-xp 00000000 fe:00 99                         /lib/libc.so.6
+Rss:                 800 kB
+Anonymous:             0 kB
+7f0000200000-7f0000300000 r--p 00000000 00:00 0 
+Rss:                   0 kB
+Anonymous:             0 kB
+`
+
+describe('pages of the executable', () => {
+  it('are given back where they can be read again: not what may be written, was written, or is another file', () => {
+    assert.deepEqual(unwrittenRanges(smaps, '/opt/find ling'), [
+      { from: 0x400000, to: 0x74d000 },
+      { from: 0x74d000, to: 0x3081000 },
+    ])
+    assert.deepEqual(unwrittenRanges(smaps, '/opt/other'), [])
+  })
+
+  it('come back when they are needed: the program goes on, with less that is resident', () => {
+    const script = `
+      import { readFileSync } from 'node:fs'
+      import { createPageReleaser } from ${JSON.stringify(mmapUrl)}
+      const fileKb = () => Number(/^RssFile:\\s+(\\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))[1])
+      const release = await createPageReleaser()
+      const before = fileKb()
+      release()
+      console.log(JSON.stringify([before, fileKb(), 'größer'.localeCompare('grosser', 'de'), new Intl.DateTimeFormat('zh').format(0)]))`
+    const ended = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+      encoding: 'utf8',
+    })
+    assert.equal(ended.status, 0, ended.stderr)
+    const [earlier, now, order] = JSON.parse(ended.stdout) as [number, number, number]
+    assert.ok(now < earlier * 0.7, `${earlier} KB were resident, ${now} are`)
+    assert.equal(order, 1)
   })
 })
