@@ -9,7 +9,7 @@ import { KeptThread } from './kept-thread.ts'
 import { AppError } from './lib/errors.ts'
 import { lockDirectory } from './lib/lock.ts'
 import type { Log } from './lib/log.ts'
-import { createPageReleaser, tuneAllocator } from './lib/mmap.ts'
+import { createMemoryReleaser, tuneAllocator } from './lib/mmap.ts'
 import { sendEvent, type Caller } from './lib/rpc.ts'
 import { machineOf } from './machine.ts'
 import { profileOf, type Profile } from './memory.ts'
@@ -42,8 +42,9 @@ export type App = {
 
 /** A start is over by then: modules loaded, the first answers given. */
 const startMs = 4_000
-/** A fault brings 16 pages back: a round costs some milliseconds of CPU time. */
-const releaseEveryMs = 10_000
+/** A round costs 5-20 ms of CPU time, and as much again for what is needed after all. */
+const releaseEveryMs = 5_000
+const releaseBytesMin = 4 * 1_024 * 1_024
 
 /** @throws AppError locked | cannot_create */
 export async function openApp(options: AppOptions): Promise<App> {
@@ -77,7 +78,7 @@ export async function openApp(options: AppOptions): Promise<App> {
     })
   }
   startInOrder(threads)
-  const pages = releasePages()
+  const released = releaseMemory()
   const { engine, search } = threads
   return {
     search: searchPort(config, search),
@@ -96,7 +97,7 @@ export async function openApp(options: AppOptions): Promise<App> {
       await search?.ready()
     },
     close: async () => {
-      clearInterval(pages)
+      clearInterval(released)
       await search?.stop()
       await engine?.stop()
       lock?.release()
@@ -104,16 +105,21 @@ export async function openApp(options: AppOptions): Promise<App> {
   }
 }
 
-/** First when the start is over, then now and again: half of the pages of a program are needed once. */
-function releasePages(): NodeJS.Timeout {
+/** First when the start is over, then whenever the process has grown: an idle one is left alone. */
+function releaseMemory(): NodeJS.Timeout {
   let release: (() => void) | null = null
-  const begin = async (): Promise<void> => {
-    release = await createPageReleaser()
-    release?.()
+  let leftBytes = 0
+  const turn = (): void => {
+    if (release === null || process.memoryUsage.rss() < leftBytes + releaseBytesMin) return
+    release()
+    leftBytes = process.memoryUsage.rss()
   }
-  const turns = setInterval(() => release?.(), releaseEveryMs).unref()
+  const begin = async (): Promise<void> => {
+    release = await createMemoryReleaser()
+    turn()
+  }
   setTimeout(() => void begin(), startMs).unref()
-  return turns
+  return setInterval(turn, releaseEveryMs).unref()
 }
 
 function reportProfile({ gaveUp, bloom }: Profile, log: Log): void {

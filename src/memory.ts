@@ -109,7 +109,7 @@ function heapsFor(memory: number): Profile['heaps'] {
   })
   return {
     engine: heap(72 / 256, 72, young / 2),
-    search: heap(128 / 256, 80, young),
+    search: heap(128 / 256, 80, memory > usualMb ? young : young / 2),
     // One hostile page must not take what a large machine has; the model of the keywords needs what there is.
     parser: { maxOldGenerationSizeMb: 80, maxYoungGenerationSizeMb: 6 },
   }

@@ -27,7 +27,7 @@ describe('the profile of 256 MB', () => {
       cacheKb: { engine: 8_192, search: 8_192 },
       heaps: {
         engine: { maxOldGenerationSizeMb: 72, maxYoungGenerationSizeMb: 4 },
-        search: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 8 },
+        search: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 4 },
         parser: { maxOldGenerationSizeMb: 80, maxYoungGenerationSizeMb: 6 },
       },
       pending: { bytesMax: 4 * MiB, ageMsMax: 30_000 },

@@ -136,9 +136,9 @@ describe('pages of the executable', () => {
   it('come back when they are needed: the program goes on, with less that is resident', () => {
     const script = `
       import { readFileSync } from 'node:fs'
-      import { createPageReleaser } from ${JSON.stringify(mmapUrl)}
+      import { createMemoryReleaser } from ${JSON.stringify(mmapUrl)}
       const fileKb = () => Number(/^RssFile:\\s+(\\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))[1])
-      const release = await createPageReleaser()
+      const release = await createMemoryReleaser()
       const before = fileKb()
       release()
       console.log(JSON.stringify([before, fileKb(), 'größer'.localeCompare('grosser', 'de'), new Intl.DateTimeFormat('zh').format(0)]))`
