@@ -134,6 +134,41 @@ export const settings = {
     max: 3_650,
     about: 'Days after which a page is visited again.',
   },
+  recrawl: {
+    type: 'choice',
+    default: 'adaptive',
+    of: ['adaptive', 'fixed'],
+    about:
+      'adaptive: a page that changes is visited more often, one that does not more rarely, from recrawl-days on.',
+  },
+  'recrawl-hours-min': {
+    type: 'integer',
+    default: 1,
+    min: 1,
+    max: 8_760,
+    about: 'Shortest time between two visits to a page, also where a sitemap says that it changed.',
+  },
+  'gone-hours': {
+    type: 'integer',
+    default: 24,
+    min: 0,
+    max: 8_760,
+    about: 'A stored page that answers 404 is looked for once more after this, then removed.',
+  },
+  sitemaps: {
+    type: 'choice',
+    default: 'auto',
+    of: ['auto', 'named', 'off'],
+    about:
+      'auto: sitemaps that robots.txt names, else /sitemap.xml is tried; and feeds that pages name. named: no trying. off: none.',
+  },
+  'lists-max': {
+    type: 'integer',
+    default: 1_000,
+    min: 1,
+    max: 100_000,
+    about: 'Sitemaps and feeds read of one host.',
+  },
   'batch-pages': {
     type: 'integer',
     default: 100,

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { parentPort, type MessagePort } from 'node:worker_threads'
 import { spawnThread } from './assets.ts'
 import type { Config } from './config.ts'
+import type { Revisits } from './crawl/commit.ts'
 import { Crawl, type CrawlTools } from './crawl/crawl.ts'
 import { failedRule } from './crawl/rule-counts.ts'
 import { Described } from './crawl/described.ts'
@@ -13,9 +14,11 @@ import { fetchPage, fetchRobots } from './crawl/fetch.ts'
 import { openFrontier } from './crawl/frontier-sqlite.ts'
 import type { Frontier } from './crawl/frontier.ts'
 import { importLines, type ImportLine } from './crawl/import-lines.ts'
-import type { ParseOutcome } from './crawl/page.ts'
+import type { ListOutcome, ParseOutcome } from './crawl/page.ts'
 import { createRobotsGate, type RobotsGate, type StoredRobots } from './crawl/robots-gate.ts'
 import { covers } from './crawl/scope.ts'
+import { listBytesMax } from './crawl/sitemap.ts'
+import { HostRules } from './crawl/host-rules.ts'
 import { openSeenFilter, type SeenFile } from './crawl/seen.ts'
 import { agentToken, egressOptions, fetchLimits } from './egress-options.ts'
 import { IndexKeeper } from './index-keeper.ts'
@@ -47,6 +50,9 @@ export type EngineData = {
 export type EngineCost = { engineMs: number; parsersMs: number; indexMs: number }
 
 const retriesMax = 2
+const hourMs = 3_600_000
+/** What sitemaps.org allows to one file. */
+const listUrlsMax = 50_000
 const seedsMax = 1_000
 const publicDelayMs = 1_000
 const closeGraceMs = 10_000
@@ -81,6 +87,7 @@ class Engine {
   readonly #egress: Egress
   readonly #seen: SeenFile
   readonly #frontier: Frontier
+  readonly #rules: HostRules
   readonly #duplicates: Duplicates
   readonly #robots: RobotsGate
   readonly #parsers: Pool<ParserJob, ParserAnswer>
@@ -108,7 +115,11 @@ class Engine {
     this.#store = store
     this.#seen = seen
     this.#egress = createEgress(egressOptions(config))
+    this.#rules = new HostRules(this.#store)
     this.#frontier = openFrontier(this.#store, {
+      judge: (url, isOfOwnShape) => this.#rules.verdict(url, isOfOwnShape),
+      onLinksAdded: (urlId, elsewhere) => this.#rules.linksAdded(urlId, elsewhere),
+      relistMs: config['recrawl-hours-min'] * hourMs,
       seen: this.#seen,
       hostConnections: config['host-connections'],
       covers: (wideId, narrowId) => this.#covers(wideId, narrowId),
@@ -251,28 +262,31 @@ class Engine {
    * it: a rule that is too slow costs the page its fields, not its place in the index.
    */
   async #parse(job: ParserJob): Promise<ParseOutcome> {
-    if (job.kind !== 'page' || job.job.rule === null) return this.#parseOnce(job)
+    if (job.kind !== 'page' || job.job.rule === null) return this.#analyse<ParseOutcome>(job)
     const { rule } = job.job
     const bare = { ...job.job, rule: null, body: job.job.body.slice(0) }
-    const outcome = await this.#parseOnce(job)
+    const outcome = await this.#analyse<ParseOutcome>(job)
     const isTheRule = outcome.kind === 'failed' && outcome.reason.startsWith('parser-')
     if (!isTheRule || rule.rule.format === 'json') return outcome
-    const again = await this.#parseOnce({ kind: 'page', job: bare })
+    const again = await this.#analyse<ParseOutcome>({ kind: 'page', job: bare })
     if (again.kind === 'page')
       Object.assign(again.page, failedRule(rule, `given up (${outcome.reason})`))
     return again
   }
 
-  async #parseOnce(job: ParserJob): Promise<ParseOutcome> {
+  async #analyse<Outcome extends ParseOutcome | ListOutcome>(
+    job: ParserJob,
+  ): Promise<Outcome | { kind: 'failed'; reason: string }> {
     try {
-      const transfer = job.kind === 'page' ? [job.job.body] : []
+      const transfer = job.kind === 'record' ? [] : [job.job.body]
       const { outcome, threadId, cpuMs } = await this.#parsers.run(job, transfer)
       this.#parserMs.set(threadId, cpuMs)
-      return outcome
+      // A job is answered in its kind.
+      return outcome as Outcome
     } catch (error) {
       const reason = error instanceof JobFailure ? `parser-${error.kind}` : 'parser-error'
       this.#log('warn', 'page not parsed', {
-        url: job.kind === 'page' ? job.job.url : job.record.url,
+        url: job.kind === 'record' ? job.record.url : job.job.url,
         reason,
         detail: (error as Error).message,
       })
@@ -283,15 +297,23 @@ class Engine {
   #crawlTools(): CrawlTools {
     const { config, directory } = this.#data
     const limits = fetchLimits(config)
+    // Sitemaps may be far longer than pages.
+    const listLimits = { ...limits, wireBytesMax: Math.max(limits.wireBytesMax, listBytesMax) }
     return {
       store: this.#store,
       frontier: this.#frontier,
       duplicates: this.#duplicates,
       robots: this.#robots,
       described: this.#described,
-      fetchPage: (lease, takes) =>
-        fetchPage(this.#egress, lease, takes === 'any' ? { ...limits, takes: 'lists' } : limits),
+      fetchPage: (lease, takes) => {
+        const isAny = takes === 'any' || lease.kind !== 'page'
+        const kindLimits = lease.kind === 'page' ? limits : listLimits
+        return fetchPage(this.#egress, lease, isAny ? { ...kindLimits, takes: 'lists' } : limits)
+      },
       parse: (job) => this.#parse({ kind: 'page', job }),
+      parseList: (job) => this.#analyse<ListOutcome>({ kind: 'list', job }),
+      rules: this.#rules,
+      revisits: revisitsOf(config),
       defaultDelayMs: (url) => (this.#egress.isAllowedPrivate(url) ? 0 : publicDelayMs),
       allowSeed: (url) => {
         const { hostname, port, protocol } = new URL(url)
@@ -315,7 +337,10 @@ class Engine {
         batchBytes: config['batch-bytes'],
         batchMs: config['batch-ms'],
         diskFreeBytes: config['disk-free-mb'] * 1e6,
-        recrawlMs: config['recrawl-days'] * 86_400_000,
+        recrawlMs: config['recrawl-days'] * 24 * hourMs,
+        sitemaps: config.sitemaps as 'auto' | 'named' | 'off',
+        listsPerHostMax: config['lists-max'],
+        listUrlsMax,
         seedsMax,
         retriesMax,
         retryMs: config['retry-ms'],
@@ -324,5 +349,18 @@ class Engine {
       now: Date.now,
       random: Math.random,
     }
+  }
+}
+
+/** A page is visited after `recrawl-days` at first, then by how often it changed; a list once a day, or more often where it grows. */
+const revisitsOf = (config: Config): Revisits => {
+  const kind = config.recrawl as 'fixed' | 'adaptive'
+  const intervalMinMs = config['recrawl-hours-min'] * hourMs
+  const dayMs = 24 * hourMs
+  const intervalMs = config['recrawl-days'] * dayMs
+  return {
+    page: { kind, intervalMs, intervalMinMs, intervalMaxMs: Math.max(intervalMs, intervalMs * 4) },
+    list: { kind: 'adaptive', intervalMs: dayMs, intervalMinMs, intervalMaxMs: 7 * dayMs },
+    confirmGoneMs: config['gone-hours'] * hourMs,
   }
 }

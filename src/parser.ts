@@ -3,8 +3,9 @@ import { parentPort, threadId } from 'node:worker_threads'
 import type { Transferable } from 'node:worker_threads'
 import type { Config } from './config.ts'
 import { readRecord, type ImportRecord } from './crawl/imported.ts'
-import type { ParsedPage, ParseJob, ParseOutcome } from './crawl/page.ts'
+import type { ListJob, ListOutcome, ParsedPage, ParseJob, ParseOutcome } from './crawl/page.ts'
 import { createParser } from './crawl/parse.ts'
+import { parseListJob } from './crawl/sitemap.ts'
 import { plainError } from './lib/errors.ts'
 import type { JobMessage, JobReply } from './lib/pool.ts'
 import { createKeywords } from './text/keywords.ts'
@@ -13,9 +14,14 @@ import { createAnalyzer } from './text/tokenize.ts'
 
 export type ParserData = { config: Config; usesKeywordModel: boolean; tables: SharedArrayBuffer }
 /** With what its thread has cost so far, for the books of the engine. */
-export type ParserAnswer = { outcome: ParseOutcome; threadId: number; cpuMs: number }
+export type ParserAnswer = {
+  outcome: ParseOutcome | ListOutcome
+  threadId: number
+  cpuMs: number
+}
 export type ParserJob =
   | { kind: 'page'; job: ParseJob }
+  | { kind: 'list'; job: ListJob }
   | { kind: 'record'; record: ImportRecord; seed: number }
 
 export function run({ config, usesKeywordModel, tables }: ParserData): void {
@@ -28,10 +34,11 @@ export function run({ config, usesKeywordModel, tables }: ParserData): void {
     decodedBytesMax: config['body-bytes-max'],
     linksMax: config['links-max'],
   })
-  const work = (job: ParserJob): Promise<ParseOutcome> =>
-    job.kind === 'page'
-      ? parser.parse(job.job)
-      : readRecord(job.record, job.seed, analyzer, keywords)
+  const work = async (job: ParserJob): Promise<ParseOutcome | ListOutcome> => {
+    if (job.kind === 'page') return parser.parse(job.job)
+    if (job.kind === 'list') return parseListJob(job.job)
+    return readRecord(job.record, job.seed, analyzer, keywords)
+  }
 
   parentPort?.on('message', ({ id, job }: JobMessage<ParserJob>) => {
     void (async () => {
@@ -50,11 +57,12 @@ export function run({ config, usesKeywordModel, tables }: ParserData): void {
   })
 }
 
-const buffersOf = ({ text, rest, quants, fingerprint }: ParsedPage): ArrayBuffer[] => [
+const buffersOf = ({ text, rest, quants, fingerprint, lineHashes }: ParsedPage): ArrayBuffer[] => [
   ...new Set([
     text.buffer,
     rest.buffer,
     quants.buffer,
+    lineHashes.buffer,
     fingerprint.digest.buffer,
     fingerprint.anchors.buffer,
     fingerprint.sketch.buffer,

@@ -122,7 +122,9 @@ async function parseOne(call: Call, input: Input, rule: RuleForPage | null): Pro
   })
   try {
     const job = { ...input, rule, depth: 0, seed }
-    return (await pool.run({ kind: 'page', job }, [input.body])).outcome
+    const { outcome } = await pool.run({ kind: 'page', job }, [input.body])
+    // A page is answered as one.
+    return outcome as ParseOutcome
   } catch (error) {
     if (!(error instanceof JobFailure)) throw error
     return { kind: 'failed', reason: `the parser gave up: ${error.kind}, ${error.message}` }

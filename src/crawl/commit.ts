@@ -2,7 +2,9 @@
 import type { DocumentExtra } from '../store/read-documents.ts'
 import type { Store } from '../store/store.ts'
 import type { Duplicates } from './duplicates.ts'
-import type { FoundUrl, Frontier, Settled, Settlement } from './frontier.ts'
+import type { FoundUrl, Frontier, Lease, Settled, Settlement } from './frontier.ts'
+import type { HostRules } from './host-rules.ts'
+import { isGoneForGood, nextVisit, type RevisitPolicy } from './schedule.ts'
 import type { Jobs } from './jobs.ts'
 import type { ParsedPage } from './page.ts'
 import type { Visited } from './visit.ts'
@@ -34,9 +36,19 @@ export type CommitTools = {
   frontier: Frontier
   duplicates: Duplicates
   jobs: Pick<Jobs, 'ofSource' | 'count' | 'save' | 'reload'>
-  /** Links in scope of any source, with the source they are queued for. */
-  judgeLinks: (visited: Visited) => FoundUrl[]
+  /** What is to be queued because of a visit, with the source it is queued for. */
+  findUrls: (visited: Visited) => FoundUrl[]
+  /** Left out where nothing is learned: imports. */
+  rules?: Pick<HostRules, 'note' | 'save' | 'rolledBack'>
+  revisits: Revisits
   now: () => number
+}
+
+/** When pages and lists are visited again, and a page that is missing is looked for once more. */
+export type Revisits = {
+  page: RevisitPolicy
+  list: RevisitPolicy
+  confirmGoneMs: number
 }
 
 export function createCommitter(tools: CommitTools): Committer {
@@ -49,8 +61,10 @@ export function createCommitter(tools: CommitTools): Committer {
       try {
         store.transaction(() => {
           for (const visited of batch) {
-            const links = tools.judgeLinks(visited)
-            const settlement = writeVisit(visited, tools, result)
+            const links = tools.findUrls(visited)
+            const written = writeVisit(visited, tools, result)
+            noteForRules(visited, written, tools)
+            const settlement = withNextVisit(visited, written, tools)
             const job = jobs.ofSource(visited.lease.sourceId)
             if (job !== null) jobs.count(job, { ...visited, settlement })
             result.settlements.push(settlement)
@@ -58,12 +72,14 @@ export function createCommitter(tools: CommitTools): Committer {
           }
           // Where the frontier shares the store this returns no promise: it has happened when the transaction ends.
           void frontier.settle(settled, tools.now())
+          tools.rules?.save()
           jobs.save()
         })
         isCommitted = true
       } finally {
         if (!isCommitted) {
           duplicates.rolledBack()
+          tools.rules?.rolledBack()
           jobs.reload()
         }
         frontier.settled(settled, isCommitted)
@@ -78,11 +94,49 @@ function writeVisit(visited: Visited, tools: CommitTools, result: Committed): Se
   if (page !== null) return writePage(visited, page, tools, result)
   // Not modified: the stored page is as fresh as this answer.
   if (settlement.kind === 'unchanged') tools.store.touchDocument(lease.urlId, tools.now())
+  if (settlement.kind === 'gone' && mayComeBack(settlement.status, lease, tools)) {
+    const recrawlAtMs = Math.round(tools.now() + tools.revisits.confirmGoneMs)
+    return { kind: 'missing', status: settlement.status, recrawlAtMs }
+  }
   if (!isGone(settlement)) return settlement
   tools.duplicates.remove(lease.urlId)
   const removed = tools.store.removeDocument(lease.urlId)
   if (removed?.promoted) result.promoted.push(removed.promoted.docno)
   return settlement
+}
+
+/** A page that is stored and answers 404: servers err, so it is looked for once more before it leaves. */
+function mayComeBack(status: number, lease: Lease, tools: CommitTools): boolean {
+  const { store, revisits, now } = tools
+  if (store.documentByUrlId(lease.urlId) === null) return false
+  return !isGoneForGood(status, lease.history, now(), revisits.confirmGoneMs)
+}
+
+function noteForRules(visited: Visited, settlement: Settlement, { rules }: CommitTools): void {
+  const { lease, page } = visited
+  if (rules === undefined || lease.kind !== 'page') return
+  rules.note({
+    urlId: lease.urlId,
+    url: lease.url,
+    settlement,
+    digest: page === null ? null : Buffer.from(page.fingerprint.digest).toString('base64'),
+    lineHashes: page?.lineHashes ?? new Uint32Array(),
+    canonical: page?.canonical ?? null,
+  })
+}
+
+/** The time of the next visit, by what this one and those before it showed. A time that the visit itself set (a body cut off) stays. */
+function withNextVisit(visited: Visited, settlement: Settlement, tools: CommitTools): Settlement {
+  const { kind, status } = settlement
+  if (kind !== 'stored' && kind !== 'duplicate' && kind !== 'unchanged' && kind !== 'listed')
+    return settlement
+  if (settlement.recrawlAtMs !== undefined || status === 0) return settlement
+  const { lease } = visited
+  const nowMs = tools.now()
+  const isChanged = kind === 'listed' ? settlement.isChanged : kind !== 'unchanged'
+  const history = [...lease.history, { atMs: nowMs, status, outcome: kind, isChanged }]
+  const policy = lease.kind === 'page' ? tools.revisits.page : tools.revisits.list
+  return { ...settlement, recrawlAtMs: nextVisit({ history, nowMs }, policy) }
 }
 
 /** What the page was known for is no longer to be shown. A failure of the network is no reason. */

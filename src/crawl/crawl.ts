@@ -1,31 +1,37 @@
 /** The crawl: takes leases while there is room, visits them side by side, commits in batches. Owns the jobs, sees no index and no server. */
 import { setTimeout as setTimeoutOf } from 'node:timers/promises'
-import { hasRepeatingPath, normalizeUrl, registrableDomain } from '../lib/url.ts'
+import { normalizeUrl, registrableDomain } from '../lib/url.ts'
 import { isDiskFull } from '../lib/sqlite.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
+import type { RuleState } from '../store/host-rules.ts'
 import type { CrawlSpec, JobStatus } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
-import { createCommitter, type Committed, type Committer } from './commit.ts'
+import { createCommitter, type Committed, type Committer, type Revisits } from './commit.ts'
+import { Discovery, type DiscoveryLimits } from './discover.ts'
 import type { Described } from './described.ts'
 import type { Duplicates } from './duplicates.ts'
-import type { FetchOutcome, ParseJob, ParseOutcome } from './page.ts'
 import type { FoundUrl, Frontier, Lease } from './frontier.ts'
+import { wantedAgain, type HostRules, type RuleName } from './host-rules.ts'
+import type { FetchOutcome, ListJob, ListOutcome, ParseJob, ParseOutcome } from './page.ts'
 import { importSourceKey } from './import-lines.ts'
 import { Jobs, scopeOf, sourceIdsOf, type Job } from './jobs.ts'
 import type { RobotsGate } from './robots-gate.ts'
-import { isInReach, isInScope, scopeKey, type ScopeSpec } from './scope.ts'
+import { isInScope, scopeKey, type ScopeSpec } from './scope.ts'
 import { visit, type Visited, type VisitLimits } from './visit.ts'
 
-export type CrawlLimits = VisitLimits & {
-  connections: number
-  batchPages: number
-  batchBytes: number
-  batchMs: number
-  seedsMax: number
-  /** Below this the crawl waits until there is a quarter more. */
-  diskFreeBytes: number
-}
+export type CrawlLimits = VisitLimits &
+  DiscoveryLimits & {
+    connections: number
+    batchPages: number
+    batchBytes: number
+    batchMs: number
+    /** URLs taken from one list. */
+    listUrlsMax: number
+    seedsMax: number
+    /** Below this the crawl waits until there is a quarter more. */
+    diskFreeBytes: number
+  }
 
 export type CrawlTools = {
   store: Store
@@ -35,6 +41,10 @@ export type CrawlTools = {
   described: Described
   fetchPage: (lease: Lease, takes: 'pages' | 'any') => Promise<FetchOutcome>
   parse: (job: ParseJob) => Promise<ParseOutcome>
+  parseList: (job: ListJob) => Promise<ListOutcome>
+  /** What is learned of hosts; the same object that the frontier asks. */
+  rules: HostRules
+  revisits: Revisits
   /** Delay between two requests to this URL's host where the job names none. */
   defaultDelayMs: (url: string) => number
   /** Lets the egress guard dial the port that an operator's seed names. */
@@ -66,6 +76,7 @@ export class Crawl {
   readonly #jobs: Jobs
   readonly #scopes = new Map<number, ScopeSpec>()
   readonly #committer: Committer
+  readonly #discovery: Discovery
   #batch: Visited[] = []
   #batchBytes = 0
   #batchSinceMs = 0
@@ -82,12 +93,13 @@ export class Crawl {
   constructor(tools: CrawlTools) {
     this.#tools = tools
     this.#jobs = new Jobs(tools.store, tools.now)
+    this.#discovery = new Discovery({ ...tools, scopes: this.#scopes })
     this.#committer = createCommitter({
       ...tools,
       jobs: this.#jobs,
-      judgeLinks: (visited) => {
+      findUrls: (visited) => {
         this.#followSeedRedirect(visited)
-        return judgeLinks(visited, this.#scopes)
+        return this.#discovery.found(visited)
       },
     })
     this.#loadScopes()
@@ -125,6 +137,20 @@ export class Crawl {
     if (state === 'running') this.#goOn(job)
     else this.#end(job, state, '')
     return this.#status(job)
+  }
+
+  /**
+   * The operator overrules what was learned of a host. What was put aside as a trap and is wanted now, is queued again.
+   * @throws AppError not_found where nothing of the kind was learned
+   */
+  decideRule(origin: string, rule: RuleName, state: RuleState): void {
+    const { store, rules, frontier } = this.#tools
+    store.transaction(() => {
+      if (!rules.decide(origin, rule, state))
+        throw new AppError('not_found', `no such rule is known of ${origin}`)
+      void frontier.add([...wantedAgain(store, rules, origin)])
+    })
+    queueMicrotask(() => this.#pump())
   }
 
   /** Nothing is under way, and nothing will be before somebody asks. */
@@ -187,6 +213,7 @@ export class Crawl {
       ...this.#tools,
       fingerprintSeed: store.fingerprintSeed,
       ruleFor: (url) => this.#tools.described.ruleFor(url, lease.sourceId, this.#scopes),
+      urlsMax: this.#tools.limits.listUrlsMax,
       release: (crawlDelayMs, elapsedMs, pauseMs) => {
         this.#active--
         frontier.release(lease, now(), this.#delayMs(lease, job, crawlDelayMs, elapsedMs), pauseMs)
@@ -226,6 +253,7 @@ export class Crawl {
     try {
       committed = this.#committer.commit(batch)
     } catch (error) {
+      this.#discovery.rolledBack()
       if (!isDiskFull(error)) throw error
       return this.#hold()
     }
@@ -306,7 +334,7 @@ export class Crawl {
 
   /** http -> https, or to www: the seed's own address leads elsewhere, so its scope goes along. */
   #followSeedRedirect({ lease, settlement }: Visited): void {
-    if (lease.depth !== 0 || settlement.kind !== 'redirect') return
+    if (lease.kind !== 'page' || lease.depth !== 0 || settlement.kind !== 'redirect') return
     const job = this.#jobs.ofSource(lease.sourceId)
     if (job === null || registrableDomain(settlement.to) !== registrableDomain(lease.url)) return
     const admits = (id: number): boolean => {
@@ -399,39 +427,4 @@ function checkedSpec(spec: CrawlSpec, seedsMax: number): CrawlSpec {
     seeds: [...new Set(spec.seeds.map((seed) => canonical(seed, 'the seed')))],
     include: [...new Set(spec.include.map((prefix) => canonical(prefix, 'the prefix')))],
   }
-}
-
-/**
- * Every source of the directory judges every link, the page's own source first: a page is visited once, whichever job reached it.
- */
-function judgeLinks(
-  { lease, links, settlement }: Visited,
-  scopes: ReadonlyMap<number, ScopeSpec>,
-): FoundUrl[] {
-  const depth = settlement.kind === 'redirect' && lease.depth === 0 ? 0 : lease.depth + 1
-  const others = [...scopes].filter(([id]) => id !== lease.sourceId)
-  // Described sources first: theirs are rules and settings, which would not hold for a page of another.
-  const isDescribed = ([, { name }]: readonly [number, ScopeSpec]): boolean => name !== undefined
-  const order = [
-    lease.sourceId,
-    ...[...others.filter(isDescribed), ...others.filter((one) => !isDescribed(one))].map(
-      ([id]) => id,
-    ),
-  ]
-  // Where a seed leads is as wanted as the seed, whatever patterns say.
-  const isSeed = depth === 0
-  const found: FoundUrl[] = []
-  for (const url of new Set(links)) {
-    if (url === lease.url || hasRepeatingPath(url)) continue
-    const sourceId = order.find((id) => {
-      const scope = scopes.get(id)
-      return (
-        scope !== undefined &&
-        depth <= scope.depth &&
-        (isSeed ? isInReach : isInScope)(scope, url).inScope
-      )
-    })
-    if (sourceId !== undefined) found.push({ url, sourceId, depth })
-  }
-  return found
 }

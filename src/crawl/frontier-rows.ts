@@ -1,6 +1,7 @@
 /** The URL table as the queue uses it: its statements, and a settlement as the columns of a row. Holds no state. */
 import type { Db } from '../lib/sqlite.ts'
-import type { Lease, Settlement } from './frontier.ts'
+import type { Lease, Settlement, UrlKind } from './frontier.ts'
+import { readVisits } from './history.ts'
 import type { Candidate } from './host-schedule.ts'
 
 /** `state` of a URL row. */
@@ -9,6 +10,12 @@ export const waitingState = 1
 export const settledState = 2
 export const asideState = 3
 
+/** `reason` of what was put aside because its shape brings nothing. */
+export const trapReason = 'trap'
+
+/** `kind` of a URL row. */
+export const urlKinds: readonly UrlKind[] = ['page', 'sitemap', 'feed']
+
 /** What `add` must know of a URL that is there already. */
 export type KnownRow = {
   id: number
@@ -16,11 +23,17 @@ export type KnownRow = {
   epoch: number
   state: number
   outcome: string | null
+  reason: string | null
+  kind: number
+  via: number
+  fetchedAtMs: number | null
+  lastmodMs: number | null
 }
 
-/** Visited to the end, and nothing came of it. */
-export const wasFruitless = ({ state, outcome }: KnownRow): boolean =>
-  state === settledState && (outcome === 'refused' || outcome === 'gone' || outcome === 'failed')
+/** Visited to the end, and nothing came of it; or taken for a trap. */
+export const wasFruitless = ({ state, outcome, reason }: KnownRow): boolean =>
+  (state === asideState && reason === trapReason) ||
+  (state === settledState && (outcome === 'refused' || outcome === 'gone' || outcome === 'failed'))
 
 export type DueRow = {
   id: number
@@ -36,7 +49,7 @@ export type HostRow = { id: number; origin: string; dueAtMs: number }
 export type FrontierStatements = ReturnType<typeof prepareFrontier>
 
 export function prepareFrontier(db: Db) {
-  const candidate = 'id, path, prio AS priority, depth, tries, etag, modified'
+  const candidate = 'id, path, prio AS priority, depth, tries, etag, modified, kind, via, history'
   return {
     findHost: db.prepare<HostRow>('SELECT id, origin, due_at AS dueAtMs FROM host WHERE origin=?'),
     hostById: db.prepare<HostRow>('SELECT id, origin, due_at AS dueAtMs FROM host WHERE id=?'),
@@ -47,19 +60,32 @@ export function prepareFrontier(db: Db) {
       'SELECT host AS id FROM url WHERE source=? AND state=0 AND host>? ORDER BY host LIMIT 1',
     ),
     insert: db.prepare(
-      `INSERT INTO url(host, path, source, epoch, prio, depth) VALUES(?, ?, ?, ?, ?, ?)
-       ON CONFLICT DO NOTHING`,
+      `INSERT INTO url(host, path, source, epoch, prio, depth, kind, via, lastmod)
+       VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
     ),
     find: db.prepare<KnownRow>(
-      'SELECT id, source AS sourceId, epoch, state, outcome FROM url WHERE host=? AND path=?',
+      `SELECT id, source AS sourceId, epoch, state, outcome, reason, kind, via, fetched_at AS fetchedAtMs,
+         lastmod AS lastmodMs
+       FROM url WHERE host=? AND path=?`,
     ),
     /** Back into the queue, for a source that reaches further. */
     requeue: db.prepare(
-      'UPDATE url SET state=0, source=?, epoch=?, prio=?, depth=?, tries=0, next_at=NULL WHERE id=?',
+      `UPDATE url SET state=0, source=?, epoch=?, prio=?, depth=?, tries=0, next_at=NULL, kind=?, via=0
+       WHERE id=?`,
     ),
     claim: db.prepare('UPDATE url SET source=? WHERE id=?'),
     readQueue: db.prepare<Candidate>(
       `SELECT ${candidate} FROM url WHERE source=? AND host=? AND state=0 ORDER BY prio, id LIMIT ?`,
+    ),
+    readHistory: db.prepare<{ history: Uint8Array | null }>('SELECT history FROM url WHERE id=?'),
+    /** What a list says of a page that is known. */
+    setLastmod: db.prepare('UPDATE url SET lastmod=? WHERE id=?'),
+    /** Found on a page of another shape as well: no child of a trap. */
+    setFoundElsewhere: db.prepare('UPDATE url SET via=0 WHERE id=?'),
+    putAside: db.prepare('UPDATE url SET state=3, reason=?, next_at=? WHERE id=? AND state=0'),
+    /** A URL that is known under a shorter name: never asked for. */
+    rename: db.prepare(
+      "UPDATE url SET state=2, outcome='redirect', reason=?, next_at=NULL WHERE id=? AND state=0",
     ),
     readCandidate: db.prepare<Candidate>(`SELECT ${candidate} FROM url WHERE id=? AND state=0`),
     isQueued: db.prepare<{ one: number }>(
@@ -67,7 +93,7 @@ export function prepareFrontier(db: Db) {
     ),
     settle: db.prepare<{ sourceId: number }>(
       `UPDATE url SET state=?, status=?, outcome=?, reason=?, next_at=?, tries=?, epoch=max(epoch, ?),
-         fetched_at=coalesce(?, fetched_at), etag=?, modified=?
+         fetched_at=coalesce(?, fetched_at), etag=?, modified=?, history=?
        WHERE id=? AND state=0 RETURNING source AS sourceId`,
     ),
     nextDue: db.prepare<{ atMs: number }>(
@@ -132,6 +158,14 @@ export function columnsOf(lease: Lease, settlement: Settlement): SettledColumns 
       return { ...comeBack(settlement.recrawlAtMs), reason: settlement.reason }
     case 'gone':
       return columns
+    case 'missing':
+      return comeBack(settlement.recrawlAtMs)
+    case 'listed':
+      return {
+        ...comeBack(settlement.recrawlAtMs),
+        etag: settlement.etag ?? null,
+        modified: settlement.modified ?? null,
+      }
     case 'failed':
       return {
         ...comeBack(settlement.retryAtMs),
@@ -144,3 +178,25 @@ export function columnsOf(lease: Lease, settlement: Settlement): SettledColumns 
       }
   }
 }
+
+export const leaseOf = (
+  origin: string,
+  sourceId: number,
+  candidate: Candidate,
+  alone: boolean,
+): Lease => ({
+  urlId: candidate.id,
+  url: origin + candidate.path,
+  origin,
+  sourceId,
+  depth: candidate.depth,
+  tries: candidate.tries,
+  alone,
+  etag: candidate.etag,
+  modified: candidate.modified,
+  kind: urlKinds[candidate.kind] ?? 'page',
+  history: readVisits(candidate.history),
+})
+
+/** Lists are few and bounded: no trap. */
+export const isListed = ({ kind }: Candidate): boolean => kind !== 0

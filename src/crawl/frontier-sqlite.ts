@@ -14,11 +14,17 @@ import type {
   Settled,
   Settlement,
 } from './frontier.ts'
+import type { FrontierOptions } from './frontier-options.ts'
 import {
   asideState,
   columnsOf,
   prepareFrontier,
+  isListed,
+  leaseOf,
   queuedState,
+  settledState,
+  trapReason,
+  urlKinds,
   wasFruitless,
   waitingState,
   type FrontierStatements,
@@ -26,28 +32,26 @@ import {
   type KnownRow,
 } from './frontier-rows.ts'
 import { kindOf, Tallies, type Kind } from './frontier-tallies.ts'
-import { HostSchedule, type Candidate, type Host } from './host-schedule.ts'
+import { appendVisit, readVisits } from './history.ts'
+import { HostSchedule, type Candidate, type Host, type Pick } from './host-schedule.ts'
 import { createRecentKeys, type RecentKeys } from './recent-keys.ts'
+import { isDueByList } from './schedule.ts'
 import { LoadedHosts, type KnownHosts } from './loaded-hosts.ts'
-import type { SeenFilter } from './seen.ts'
 import { Suspects, type Suspect } from './suspects.ts'
 
-export type FrontierOptions = {
-  /** Does the first source admit everything that the second one admits? */
-  covers(wideSourceId: number, narrowSourceId: number): boolean
-  now(): number
-  /** Left out: every URL may have been seen. */
-  seen?: SeenFilter
-  /** Requests to one host at a time. */
-  hostConnections?: number
-  /** Hosts held in memory; the queues of others wait. */
-  hostsMax?: number
+type Out = {
+  lease: Lease
+  host: Host
+  sourceId: number
+  isReleased: boolean
+  history: Uint8Array | null
 }
-
-type Out = { lease: Lease; host: Host; sourceId: number; isReleased: boolean }
 
 const recentKeysMax = 20_000
 const sweepRows = 1_000
+const relistMsDefault = 3_600_000
+/** What is put aside comes back when somebody says so: this is never. */
+const neverMs = Date.UTC(9_999, 0, 1)
 
 export const openFrontier = (store: { db: Db }, options: FrontierOptions): SqliteFrontier =>
   new SqliteFrontier(store.db, options)
@@ -85,7 +89,8 @@ export class SqliteFrontier implements Frontier {
   add(urls: readonly FoundUrl[]): AddCounts {
     this.#trust()
     // Not remembered as recent: nobody says whether this transaction was committed.
-    return this.#addAll(urls, new Map(), false)
+    const { added, known } = this.#addAll(urls, new Map(), null)
+    return { added, known }
   }
 
   activate(sourceIds: readonly number[]): void {
@@ -107,11 +112,12 @@ export class SqliteFrontier implements Frontier {
     const suspect = this.#dueSuspect(nowMs)
     if (suspect !== null) return this.#out.size > 0 ? null : this.#takeAlone(suspect)
     this.#hosts.loadWhereRoom(this.#active)
-    const pick = this.#schedule.pick(nowMs)
+    const pick = this.#pickWanted(nowMs)
     if (pick === null) return null
-    const lease = leaseOf(pick.host.origin, pick.sourceId, pick.candidate, false)
+    const { host, sourceId, candidate } = pick
+    const lease = leaseOf(host.origin, sourceId, candidate, false)
     this.#suspects.taken(lease.urlId)
-    return this.#goesOut(lease, pick.host)
+    return this.#goesOut(lease, host, candidate.history)
   }
 
   release(lease: Lease, nowMs: number, delayMs: number, pauseMs = 0): void {
@@ -129,13 +135,15 @@ export class SqliteFrontier implements Frontier {
     // The links of every page were judged for all sources that run now.
     const epoch = Math.max(0, ...this.#active)
     for (const { lease, settlement, links } of batch) {
-      if (this.#out.get(lease.urlId)?.lease === lease) {
-        this.#settleRow(lease, settlement, epoch, nowMs)
+      const out = this.#out.get(lease.urlId)
+      if (out?.lease === lease) {
+        this.#settleRow(out, settlement, epoch, nowMs)
         settledIds.add(lease.urlId)
       }
-      const { added, known } = this.#addAll(links, hosts, true)
+      const { added, known, elsewhere } = this.#addAll(links, hosts, nowMs)
       counts.added += added
       counts.known += known
+      this.#options.onLinksAdded?.(lease.urlId, elsewhere)
     }
     // `settled` tells how this transaction ended.
     this.#doubt = null
@@ -193,20 +201,36 @@ export class SqliteFrontier implements Frontier {
     this.#suspects.close()
   }
 
-  #addAll(urls: readonly FoundUrl[], hosts: KnownHosts, isRemembered: boolean): AddCounts {
+  /** @param settledAtMs null outside of `settle`: then nothing is remembered as recent */
+  #addAll(
+    urls: readonly FoundUrl[],
+    hosts: KnownHosts,
+    settledAtMs: number | null,
+  ): AddCounts & { elsewhere: number } {
     let added = 0
+    let elsewhere = 0
+    const nowMs = settledAtMs ?? this.#options.now()
     for (const found of urls) {
+      const isPlain = found.isSeed !== true && found.lastmodMs === undefined
       const key = `${found.sourceId} ${found.url}`
-      if (this.#recent.has(key) && found.isSeed !== true) continue
-      if (this.#addOne(found, hosts)) added++
+      // A link from a page of its own shape says less than one from elsewhere.
+      const weakKey = `${found.sourceId}~${found.url}`
+      const isWeak = found.isOfOwnShape === true
+      const isRecent = this.#recent.has(key) || (isWeak && this.#recent.has(weakKey))
+      if (isPlain && isRecent && (found.kind ?? 'page') === 'page') continue
+      if (this.#addOne(found, hosts, nowMs)) {
+        added++
+        if (!isWeak) elsewhere++
+      }
       // What a source at rest has found is judged anew with each link: the answer changes when the page is visited.
-      if (isRemembered && this.#active.has(found.sourceId)) this.#recent.add(key)
+      if (settledAtMs !== null && this.#active.has(found.sourceId))
+        this.#recent.add(isWeak ? weakKey : key)
     }
-    return { added, known: urls.length - added }
+    return { added, known: urls.length - added, elsewhere }
   }
 
   /** True where the URL is in the queue now because of this link. */
-  #addOne(found: FoundUrl, hosts: KnownHosts): boolean {
+  #addOne(found: FoundUrl, hosts: KnownHosts, nowMs: number): boolean {
     const { seen } = this.#options
     const { origin, path } = splitUrl(found.url)
     const host = this.#hosts.find(origin, hosts)
@@ -216,12 +240,26 @@ export class SqliteFrontier implements Frontier {
       if (this.#insert(found, host, path)) return true
     }
     const known = this.#sql.find.get(host.id, path)
-    if (known !== undefined) return this.#addKnown(found, host, known)
+    if (known !== undefined) {
+      if (found.lastmodMs !== undefined) this.#noteLastmod(found, host, known, nowMs)
+      return this.#addKnown(found, host, known)
+    }
     return this.#insert(found, host, path)
   }
 
-  #insert({ sourceId, depth, priority = depth }: FoundUrl, host: HostRow, path: string): boolean {
-    const row = this.#sql.insert.run(host.id, path, sourceId, sourceId, priority, depth)
+  #insert(found: FoundUrl, host: HostRow, path: string): boolean {
+    const { sourceId, depth, priority = depth } = found
+    const row = this.#sql.insert.run(
+      host.id,
+      path,
+      sourceId,
+      sourceId,
+      priority,
+      depth,
+      urlKinds.indexOf(found.kind ?? 'page'),
+      found.isOfOwnShape === true ? 1 : 0,
+      found.lastmodMs === undefined ? null : Math.round(found.lastmodMs),
+    )
     if (row.changes === 0) return false
     this.#tallies.of(sourceId).queued++
     this.#queued(Number(row.lastInsertRowid), host, sourceId, priority)
@@ -233,10 +271,13 @@ export class SqliteFrontier implements Frontier {
     const { sourceId, depth, priority = depth } = found
     const isRetry = known.state === waitingState && known.outcome === 'failed'
     const kind = kindOf(known.state, isRetry)
-    if (found.isSeed === true && wasFruitless(known)) {
+    const isNowList = found.kind !== undefined && found.kind !== 'page' && known.kind === 0
+    const isSettled = known.state === settledState || known.state === waitingState
+    if ((found.isSeed === true && wasFruitless(known)) || (isNowList && isSettled)) {
       this.#requeue(found, host, known, kind)
       return true
     }
+    if (known.via === 1 && found.isOfOwnShape !== true) this.#foundElsewhere(known, host)
     if (known.sourceId === sourceId) return false
     if (known.state === queuedState || known.state === asideState || isRetry) {
       if (this.#active.has(known.sourceId) || !this.#active.has(sourceId)) return false
@@ -252,9 +293,38 @@ export class SqliteFrontier implements Frontier {
 
   #requeue(found: FoundUrl, host: HostRow, known: KnownRow, kind: Kind): void {
     const { sourceId, depth, priority = depth } = found
-    this.#sql.requeue.run(sourceId, sourceId, priority, depth, known.id)
+    const urlKind = found.kind === undefined ? known.kind : urlKinds.indexOf(found.kind)
+    this.#sql.requeue.run(sourceId, sourceId, priority, depth, urlKind, known.id)
     this.#tallies.move(known.sourceId, kind, sourceId, 'queued')
     this.#queued(known.id, host, sourceId, priority)
+  }
+
+  /** A page of another shape leads here: it is no child of a trap, and comes back where it was taken for one. */
+  #foundElsewhere(known: KnownRow, host: HostRow): void {
+    this.#sql.setFoundElsewhere.run(known.id)
+    if (known.state !== asideState || known.reason !== trapReason) return
+    this.#sql.wake.run(known.id)
+    this.#tallies.move(known.sourceId, 'aside', known.sourceId, 'queued')
+    this.#queued(known.id, host, known.sourceId, 0)
+    known.state = queuedState
+  }
+
+  /** A list names a change after the last visit: what waits for its next one is due now. */
+  #noteLastmod(found: FoundUrl, host: HostRow, known: KnownRow, nowMs: number): void {
+    const lastmodMs = Math.round(found.lastmodMs ?? 0)
+    if (known.lastmodMs === lastmodMs) return
+    const packed = this.#sql.readHistory.get(known.id)?.history ?? null
+    const intervalMinMs = this.#options.relistMs ?? relistMsDefault
+    const isDue =
+      known.state === waitingState &&
+      known.outcome !== 'failed' &&
+      isDueByList(lastmodMs, { history: readVisits(packed), nowMs }, { intervalMinMs })
+    this.#sql.setLastmod.run(lastmodMs, known.id)
+    if (!isDue) return
+    this.#sql.wake.run(known.id)
+    this.#tallies.move(known.sourceId, 'revisits', known.sourceId, 'queued')
+    this.#queued(known.id, host, known.sourceId, found.priority ?? found.depth)
+    known.state = queuedState
   }
 
   /** What the new source would find behind this URL, the old one has found, or will. */
@@ -276,8 +346,11 @@ export class SqliteFrontier implements Frontier {
     if (this.#active.has(sourceId)) this.#hosts.queued(row, sourceId, priority)
   }
 
-  #settleRow(lease: Lease, settlement: Settlement, epoch: number, nowMs: number): void {
+  #settleRow({ lease, history }: Out, settlement: Settlement, epoch: number, nowMs: number): void {
     const columns = columnsOf(lease, settlement)
+    const { kind, status } = settlement
+    const isChanged =
+      kind === 'stored' || kind === 'duplicate' || (kind === 'listed' && settlement.isChanged)
     const row = this.#sql.settle.get(
       columns.state,
       settlement.status,
@@ -289,6 +362,7 @@ export class SqliteFrontier implements Frontier {
       columns.isAnswered ? Math.round(nowMs) : null,
       columns.etag,
       columns.modified,
+      appendVisit(history, { atMs: nowMs, status, outcome: kind, isChanged }),
       lease.urlId,
     )
     // Settled before, in this transaction.
@@ -305,6 +379,37 @@ export class SqliteFrontier implements Frontier {
       .all(sourceId, host.id, limit + host.out + this.#suspects.size)
       .filter(({ id }) => !this.#out.has(id) && !this.#suspects.has(id))
       .slice(0, limit)
+  }
+
+  /** The next pick that is still wanted; what is not, leaves the queue of its host, many at a time. */
+  #pickWanted(nowMs: number): Pick | null {
+    const { judge } = this.#options
+    for (;;) {
+      const pick = this.#schedule.pick(nowMs)
+      if (pick === null || judge === undefined || isListed(pick.candidate)) return pick
+      const { host, sourceId, candidate } = pick
+      if (judge(host.origin + candidate.path, candidate.via === 1).kind === 'wanted') return pick
+      this.#db.transaction(() => this.#clearOut(host, sourceId, judge))
+      // Read anew, from its new head on.
+      this.#schedule.queued(host, sourceId, Number.NEGATIVE_INFINITY)
+    }
+  }
+
+  #clearOut(host: Host, sourceId: number, judge: NonNullable<FrontierOptions['judge']>): void {
+    for (const candidate of this.#readQueue(host, sourceId, sweepRows)) {
+      if (isListed(candidate)) continue
+      const verdict = judge(host.origin + candidate.path, candidate.via === 1)
+      if (verdict.kind === 'aside') {
+        this.#sql.putAside.run(verdict.reason, neverMs, candidate.id)
+        this.#tallies.move(sourceId, 'queued', sourceId, 'aside')
+      } else if (verdict.kind === 'renamed') {
+        this.#sql.rename.run(verdict.to, candidate.id)
+        this.#tallies.move(sourceId, 'queued', sourceId, 'settled')
+        const { depth, priority } = candidate
+        this.#addAll([{ url: verdict.to, sourceId, depth, priority }], new Map(), null)
+      }
+    }
+    this.#doubt = null
   }
 
   /** Due retries and revisits, and what was put aside long enough, go back into the queue. */
@@ -349,11 +454,13 @@ export class SqliteFrontier implements Frontier {
     const candidate = this.#sql.readCandidate.get(suspect.urlId)
     assert(candidate, `suspect ${suspect.urlId} is not in the queue`)
     this.#suspects.tryAlone(suspect)
-    return this.#goesOut(leaseOf(host.origin, suspect.sourceId, candidate, true), host)
+    const lease = leaseOf(host.origin, suspect.sourceId, candidate, true)
+    return this.#goesOut(lease, host, candidate.history)
   }
 
-  #goesOut(lease: Lease, host: Host): Lease {
-    this.#out.set(lease.urlId, { lease, host, sourceId: lease.sourceId, isReleased: false })
+  #goesOut(lease: Lease, host: Host, history: Uint8Array | null): Lease {
+    const { sourceId } = lease
+    this.#out.set(lease.urlId, { lease, host, sourceId, isReleased: false, history })
     this.#schedule.occupy(host)
     return lease
   }
@@ -382,20 +489,3 @@ export class SqliteFrontier implements Frontier {
     for (const id of this.#active) this.#hosts.load(id)
   }
 }
-
-const leaseOf = (
-  origin: string,
-  sourceId: number,
-  candidate: Candidate,
-  alone: boolean,
-): Lease => ({
-  urlId: candidate.id,
-  url: origin + candidate.path,
-  origin,
-  sourceId,
-  depth: candidate.depth,
-  tries: candidate.tries,
-  alone,
-  etag: candidate.etag,
-  modified: candidate.modified,
-})

@@ -1,5 +1,10 @@
 /** The contract of the frontier: which URL may be fetched next. Knows politeness, retries and what was seen; never touches the network. */
 
+import type { PastVisit } from './history.ts'
+
+/** Lists name URLs and are no documents. */
+export type UrlKind = 'page' | 'sitemap' | 'feed'
+
 /** A canonical URL (see lib/url.ts) found on a page or given as a seed, judged in scope of source `sourceId`. */
 export type FoundUrl = {
   url: string
@@ -8,6 +13,12 @@ export type FoundUrl = {
   priority?: number
   /** Somebody asks for this very URL: that it was refused, gone or failed at the last visit is no reason not to try. */
   isSeed?: true
+  /** Left out: a page. What is known as a page and turns out to be a list is asked for once more, as one. */
+  kind?: UrlKind
+  /** What a list says of its last change: where that is after the last visit, a revisit that waits is due now. */
+  lastmodMs?: number
+  /** Found on a page of its own shape: the first to go where the shape turns out to be a trap. */
+  isOfOwnShape?: true
 }
 
 /** The right to fetch one URL, this very object. Valid until settled or until the process ends: nothing is written when it is taken. */
@@ -22,6 +33,9 @@ export type Lease = {
   tries: number
   /** It is tried with nothing else under way, because a process died while it was out. */
   alone: boolean
+  kind: UrlKind
+  /** Oldest first, a few. */
+  history: readonly PastVisit[]
   /** From the last answer, for a conditional request. */
   etag: string | null
   modified: string | null
@@ -36,6 +50,17 @@ export type Settlement =
   /** `recrawlAtMs`: a way to other pages, which is looked at again. */
   | { kind: 'refused'; status: number; reason: string; recrawlAtMs?: number }
   | { kind: 'gone'; status: number }
+  /** Not there this time: what is stored of it stays until a second look. */
+  | { kind: 'missing'; status: number; recrawlAtMs: number }
+  /** A list was read: it is no document. */
+  | {
+      kind: 'listed'
+      status: number
+      isChanged: boolean
+      etag?: string
+      modified?: string
+      recrawlAtMs?: number
+    }
   | { kind: 'failed'; status: number; reason: string; retryAtMs: number | null }
 
 /** `links`: judged for every source there is, not only for the lease's. A redirect's target is one of them where it is in scope. */
@@ -62,7 +87,7 @@ export interface Frontier {
    * Adds what was never seen in reach of its source. A URL known already is counted in `known`, but for three cases, which count
    * as added: it was visited before this source was there and its own source does not cover this one (it is visited once
    * more), it is queued for a source that is not active (an active one takes it over), or it is a seed that was refused, gone or
-   * failed at its last visit (it is visited once more, now).
+   * failed at its last visit or taken for a trap (it is visited once more, now).
    */
   add(urls: readonly FoundUrl[]): AddCounts | Promise<AddCounts>
   /** Restricts `take` to these sources; before the first call there are none. A source not named keeps its queue. */

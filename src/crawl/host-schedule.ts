@@ -11,6 +11,10 @@ export type Candidate = {
   tries: number
   etag: string | null
   modified: string | null
+  /** As in the row. */
+  kind: number
+  via: number
+  history: Uint8Array | null
 }
 
 /** The queued URLs of one source on one host. */

@@ -85,12 +85,19 @@ async function storeRecords(
         wireBytes: Buffer.byteLength(record.text),
         truncated: false,
         links: [],
+        listed: [],
+        feeds: [],
         mayFold,
         wasFetched: false,
       },
     ]
   })
-  const committer = createCommitter({ ...tools, jobs: noJobs, judgeLinks: () => [] })
+  const committer = createCommitter({
+    ...tools,
+    jobs: noJobs,
+    findUrls: () => [],
+    revisits: noRevisits,
+  })
   const committed = committer.commit(visits)
   tools.onCommitted(committed)
   const imported: Imported = { stored: 0, unchanged: 0, exactCopies: 0, nearCopies: 0 }
@@ -112,9 +119,15 @@ const leaseFor = (url: string, urlId: number, sourceId: number): Lease => ({
   depth: 0,
   tries: 0,
   alone: false,
+  kind: 'page',
+  history: [],
   etag: null,
   modified: null,
 })
+
+/** What did not come from the network is not asked for. */
+const never = { kind: 'fixed', intervalMs: 0, intervalMinMs: 0, intervalMaxMs: 0 } as const
+const noRevisits = { page: never, list: never, confirmGoneMs: 0 }
 
 /** An import counts for itself. */
 const noJobs = { ofSource: () => null, count: () => {}, save: () => {}, reload: () => {} }

@@ -106,6 +106,8 @@ export async function readRecord(
       links: [],
       canonical: null,
       refresh: null,
+      feeds: [],
+      lineHashes: new Uint32Array(),
       noindex: false,
       noarchive: false,
       confidence: 1,

@@ -224,7 +224,10 @@ function addVisit(counts: JobCounts, visited: Visited): void {
       counts.redirects++
       break
     case 'gone':
+    case 'missing':
       counts.gone++
+      break
+    case 'listed':
       break
     case 'refused':
       add(counts.refused, settlement.reason)

@@ -40,6 +40,19 @@ export function linksOf(
   return [...found].map(copyOf)
 }
 
+const feedsMax = 8
+
+/** The feeds that a page names, canonical, distinct, a few. */
+export function feedsOf(tree: PageTree, url: string): string[] {
+  const base = baseOf(tree, url)
+  const found = new Set<string>()
+  for (const href of tree.feeds) {
+    const feed = normalizeUrl(href.trim(), base)
+    if (feed !== null && feed !== url) found.add(feed)
+  }
+  return [...found].slice(0, feedsMax).map(copyOf)
+}
+
 /**
  * rel=canonical where it is plausible: one address, absolute or from the root, http(s), and not the home page of the host
  * for every page of it (the commonest mistake). null where absent, contradictory or the page itself. A claim, to be judged.

@@ -20,6 +20,8 @@ export type PageTree = {
   canonicals: readonly string[]
   /** a, area, frame, iframe and link rel=next|prev|alternate, without fragments, distinct as written, in order. */
   links: readonly FoundLink[]
+  /** href of link rel=alternate of a feed type. */
+  feeds: readonly string[]
   jsonLd: readonly string[]
   /** datetime of time elements. */
   times: readonly string[]
@@ -79,6 +81,7 @@ class TreeBuilder implements Partial<Handler> {
   private readonly facts = {
     robots: [] as string[],
     canonicals: [] as string[],
+    feeds: [] as string[],
     jsonLd: [] as string[],
     times: [] as string[],
     authors: [] as string[],
@@ -333,6 +336,8 @@ class TreeBuilder implements Partial<Handler> {
     const isPage = (type === '' || type === 'text/html') && !relations.includes('stylesheet')
     if (relations.includes('canonical')) {
       if (!this.isInBody) this.keep(this.facts.canonicals, href)
+    } else if (relations.includes('alternate') && feedType.test(type)) {
+      this.keep(this.facts.feeds, href)
     } else if (isPage && relations.some((relation) => /^(next|prev|alternate)$/.test(relation)))
       this.noteLink(href, rel)
   }
@@ -347,7 +352,18 @@ class TreeBuilder implements Partial<Handler> {
   }
 }
 
+const feedType = /^\s*application\/(?:rss|atom|rdf)\+xml/i
+
 const hides = (name: string, value: string): boolean =>
   name === 'hidden' ||
   (name === 'aria-hidden' && value === 'true') ||
   (name === 'style' && /display\s*:\s*none|visibility\s*:\s*hidden/i.test(value))
+
+/** What is heard of an XML file; `isImplied`: the end tag is missing. */
+export type XmlHandler = Required<Pick<Handler, 'onopentag' | 'ontext' | 'onclosetag'>>
+
+/** XML in chunks, for lists of URLs: entities of the DTD stay as they are, nothing is fetched. The handler keeps the limits. */
+export function readXml(handler: XmlHandler): { write(text: string): void; end(): void } {
+  const parser = new Parser(handler, { xmlMode: true, decodeEntities: true })
+  return { write: (text) => parser.write(text), end: () => parser.end() }
+}

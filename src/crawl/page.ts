@@ -2,6 +2,7 @@
 import type { RuleForPage } from './described.ts'
 import type { RuleReport } from './rule-types.ts'
 import type { Fingerprint } from '../text/fingerprint.ts'
+import type { UrlList } from './sitemap.ts'
 
 /** What one fetch ended with. Everything the web does is a value here. `finalUrl` is canonical, after redirects inside the same visit. */
 export type FetchOutcome =
@@ -54,6 +55,13 @@ export type ParseJob = {
   seed: number
 }
 
+/** One list of URLs for the parser thread. `body` is transferred. */
+export type ListJob = { url: string; body: ArrayBuffer; encoding: string; urlsMax: number }
+export type ListOutcome =
+  | { kind: 'list'; list: UrlList }
+  | { kind: 'refused'; reason: string }
+  | { kind: 'failed'; reason: string }
+
 export type FieldValue = string | number | readonly string[]
 
 /** The analysed page. Strings are copies: none pins the page they were cut from. */
@@ -78,6 +86,10 @@ export type ParsedPage = {
   /** rel=canonical, canonicalised; null where absent or the page itself. */
   canonical: string | null
   refresh: string | null
+  /** rel=alternate of a feed type: canonical, few. */
+  feeds: readonly string[]
+  /** Hashes of the lines of the main content, figures folded: what a page brings that others of its shape do not. */
+  lineHashes: Uint32Array<ArrayBuffer>
   noindex: boolean
   noarchive: boolean
   /** 0..1: how sure the extraction of the main content is. */

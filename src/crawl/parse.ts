@@ -10,7 +10,8 @@ import { readPdfDocument, readText, type ReadDocument } from './document-kinds.t
 import { type Content, extractContent } from './extract.ts'
 import { copyOf, shownLine } from './kept-text.ts'
 import type { ParsedPage, ParseJob, ParseOutcome } from './page.ts'
-import { canonicalOf, directivesOf, linksOf, promptRefresh } from './page-links.ts'
+import { lineHashesOf } from './line-hashes.ts'
+import { canonicalOf, directivesOf, feedsOf, linksOf, promptRefresh } from './page-links.ts'
 import { parsePageTree, treeLimits } from './page-tree.ts'
 import { applyToHtml, readJsonPage, ruledParts, withRule } from './rule-page.ts'
 import { isShell } from './shell.ts'
@@ -87,6 +88,7 @@ async function readHtml(
     ...(isShell(html, `${content.text}\n${content.rest}`, content.title) ? { isShell: true } : {}),
     canonical: canonicalOf(tree, url),
     refresh: directives.nofollow ? null : promptRefresh(tree, url, charset),
+    feeds: directives.nofollow ? [] : feedsOf(tree, url),
     noindex: directives.noindex,
     noarchive: directives.noarchive,
     charset,
@@ -117,6 +119,7 @@ async function asPage(
     links: nofollow ? [] : links,
     canonical: null,
     refresh: null,
+    feeds: [],
     noindex,
     noarchive,
     charset,
@@ -138,6 +141,7 @@ async function readJson(
     ...ruledParts(job, read.found, []),
     canonical: null,
     refresh: null,
+    feeds: [],
     noindex,
     noarchive,
     charset,
@@ -147,7 +151,7 @@ async function readJson(
 
 type Analysed = Omit<
   ParsedPage,
-  'fields' | 'links' | 'canonical' | 'refresh' | 'noindex' | 'noarchive' | 'charset'
+  'fields' | 'links' | 'canonical' | 'refresh' | 'feeds' | 'noindex' | 'noarchive' | 'charset'
 >
 
 /** What text, of whatever kind, is stored and found by. Where the extraction is unsure, prose of the rest counts as content. */
@@ -184,6 +188,7 @@ async function analyse(
     quants,
     length,
     fingerprint: fingerprint(text, seed),
+    lineHashes: lineHashesOf(text),
   }
 }
 

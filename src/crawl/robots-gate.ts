@@ -1,6 +1,6 @@
 /** Answers "may this URL be asked for, and how slowly": robots.txt of each origin, fetched once, kept in memory and in the store. */
 import { crawlDelayMs, isAllowed, parseRobots, type Robots } from '../lib/robots.ts'
-import { splitUrl } from '../lib/url.ts'
+import { normalizeUrl, splitUrl } from '../lib/url.ts'
 
 export type RobotsFetch = {
   /** open: everything is allowed; closed: nothing is, for now. */
@@ -21,6 +21,8 @@ export type RobotsGate = {
   judge(url: string, nowMs: number): Promise<RobotsJudgement>
   /** What is known without the network; null = robots.txt of this origin was never asked for. */
   recall(url: string): RobotsJudgement | null
+  /** The sitemaps that the robots.txt of this origin names, canonical; null = it was never asked for, or could not be read. */
+  sitemaps(url: string): readonly string[] | null
 }
 
 /** `asks`: how often in a row it was closed, and when last. */
@@ -114,7 +116,15 @@ export function createRobotsGate(
       const entry = find(origin)
       return entry === null ? null : judgement(entry, path)
     },
+    sitemaps: (url) => sitemapsOf(find(splitUrl(url).origin), url),
   }
+}
+
+function sitemapsOf(entry: Known | null, url: string): string[] | null {
+  if (entry === null || entry.closed) return null
+  const { origin } = splitUrl(url)
+  const named = (entry.robots?.sitemaps ?? []).map((text) => normalizeUrl(text, `${origin}/`))
+  return [...new Set(named.filter((one) => one !== null))]
 }
 
 function holds({ closed, untilMs, asks, askedAtMs }: Known, nowMs: number): boolean {

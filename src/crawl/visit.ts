@@ -3,6 +3,7 @@ import type { RuleForPage } from './described.ts'
 import type { Lease, Settlement } from './frontier.ts'
 import type { FetchOutcome, ParsedPage, ParseJob, ParseOutcome } from './page.ts'
 import type { RuleReport } from './rule-types.ts'
+import { readListVisit, type Listed, type ListTools } from './visit-list.ts'
 import type { RobotsGate } from './robots-gate.ts'
 
 type PageFetched = Extract<FetchOutcome, { kind: 'page' }>
@@ -17,6 +18,10 @@ export type Visited = {
   truncated: boolean
   /** Canonical URLs found, not yet judged by any scope. */
   links: readonly string[]
+  /** Of a list: what it names. */
+  listed: readonly Listed[]
+  /** Feeds that the page names, canonical. */
+  feeds: readonly string[]
   /** May be recognised as a copy of another page. */
   mayFold: boolean
   /** How the rule of a page that is not stored fared. */
@@ -30,10 +35,11 @@ export type VisitLimits = {
   retriesMax: number
   /** First wait before a retry; each later one is four times as long. */
   retryMs: number
+  /** Until a list page that a rule describes is read again. */
   recrawlMs: number
 }
 
-export type VisitTools = {
+export type VisitTools = ListTools & {
   robots: RobotsGate
   /** @param takes any: whatever its type says it is */
   fetchPage: (lease: Lease, takes: 'pages' | 'any') => Promise<FetchOutcome>
@@ -65,9 +71,10 @@ export async function visit(lease: Lease, tools: VisitTools): Promise<Visited> {
   const pauseMs =
     outcome.kind === 'failed' && outcome.pausesHost === true ? (outcome.retryAfterMs ?? 0) : 0
   tools.release(judged.delayMs, outcome.elapsedMs, pauseMs)
-  return outcome.kind === 'page'
-    ? readPage(lease, outcome, tools, rule)
-    : settleWithoutPage(lease, outcome, tools)
+  if (outcome.kind !== 'page') return settleWithoutPage(lease, outcome, tools)
+  if (lease.kind === 'page') return readPage(lease, outcome, tools, rule)
+  const { settlement, listed } = await readListVisit(lease, outcome, tools)
+  return { ...nothing(lease, settlement), listed, wireBytes: outcome.wireBytes }
 }
 
 const nothing = (lease: Lease, settlement: Settlement): Visited => ({
@@ -78,6 +85,8 @@ const nothing = (lease: Lease, settlement: Settlement): Visited => ({
   wireBytes: 0,
   truncated: false,
   links: [],
+  listed: [],
+  feeds: [],
   mayFold: true,
   wasFetched: true,
 })
@@ -89,8 +98,16 @@ function settleWithoutPage(
 ): Visited {
   switch (outcome.kind) {
     case 'notModified': {
-      const recrawlAtMs = tools.now() + tools.limits.recrawlMs
-      return nothing(lease, { kind: 'unchanged', status: outcome.status, recrawlAtMs })
+      const { status } = outcome
+      if (lease.kind === 'page') return nothing(lease, { kind: 'unchanged', status })
+      const { etag, modified } = lease
+      return nothing(lease, {
+        kind: 'listed',
+        status,
+        isChanged: false,
+        ...(etag === null ? {} : { etag }),
+        ...(modified === null ? {} : { modified }),
+      })
     }
     case 'redirect':
       return {
@@ -155,6 +172,8 @@ async function readPage(
     wireBytes,
     truncated,
     links,
+    listed: [],
+    feeds: page.feeds,
     mayFold: true,
     wasFetched: true,
   }
@@ -170,7 +189,7 @@ async function readPage(
     kind: 'stored',
     status,
     // A body that ended early is kept, and asked for again soon without its validators.
-    recrawlAtMs: tools.now() + (truncated ? truncatedRecrawlMs : tools.limits.recrawlMs),
+    ...(truncated ? { recrawlAtMs: tools.now() + truncatedRecrawlMs } : {}),
     ...(fetched.etag === null || truncated ? {} : { etag: fetched.etag }),
     ...(fetched.modified === null || truncated ? {} : { modified: fetched.modified }),
   }

@@ -61,5 +61,20 @@ const version3 = `
 CREATE TABLE described_source(name TEXT PRIMARY KEY, spec TEXT NOT NULL, changed_at INTEGER NOT NULL) STRICT;
 `
 
+const version4 = `
+-- kind: 0 page, 1 sitemap, 2 feed. via: 1 = found on pages of its own shape only. lastmod: as the newest list had it (ms).
+-- history: the last visits, packed (crawl/history.ts)
+ALTER TABLE url ADD COLUMN kind INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE url ADD COLUMN via INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE url ADD COLUMN lastmod INTEGER;
+ALTER TABLE url ADD COLUMN history BLOB;
+-- what the URLs of one shape (crawl/shape.ts) of a host brought. barren = visits in a row that brought nothing. state: 0 open, 1 closed, 2 kept open by the operator
+CREATE TABLE shape(host INTEGER NOT NULL, shape TEXT NOT NULL, fetched INTEGER NOT NULL, fresh INTEGER NOT NULL, copies INTEGER NOT NULL,
+  barren INTEGER NOT NULL, state INTEGER NOT NULL DEFAULT 0, PRIMARY KEY(host, shape)) STRICT, WITHOUT ROWID;
+-- pairs of URLs that differ in this parameter only, by whether the page was the same. state: 0 watched, 1 dropped from URLs, 2 kept by the operator
+CREATE TABLE parameter(host INTEGER NOT NULL, name TEXT NOT NULL, same INTEGER NOT NULL, differing INTEGER NOT NULL, state INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY(host, name)) STRICT, WITHOUT ROWID;
+`
+
 /** Index = schema version before the step. Each step runs in one transaction with its `user_version`. */
-export const migrations: readonly string[] = [version1, version2, version3]
+export const migrations: readonly string[] = [version1, version2, version3, version4]

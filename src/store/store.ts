@@ -3,6 +3,7 @@ import type { Log } from '../lib/log.ts'
 import { openDatabase, type Db, type OpenOptions } from '../lib/sqlite.ts'
 import { createDescribedSources, type DescribedSources } from './described-sources.ts'
 import { createDocumentWrites, type DocumentWrites } from './documents.ts'
+import { createHostRulesTable, type HostRulesTable } from './host-rules.ts'
 import { createHosts, type Hosts } from './hosts.ts'
 import { createJobTable, type JobTable } from './jobs.ts'
 import { createMeta, fingerprintSeedOf, type Meta } from './meta.ts'
@@ -19,6 +20,7 @@ export type { DocumentInput, Promoted, PutDocument } from './documents.ts'
 export type Store = DocumentReads &
   Omit<DocumentWrites, 'saveMarks'> &
   Hosts &
+  HostRulesTable &
   JobTable &
   DescribedSources &
   Urls & {
@@ -64,6 +66,7 @@ function assemble(db: Db, now: () => number): Store {
     ...createDocumentReads(db),
     ...writes,
     ...hosts,
+    ...createHostRulesTable(db),
     ...createJobTable(db, now),
     ...createDescribedSources(db, now),
     ...createUrls(db, hosts),

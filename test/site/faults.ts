@@ -19,7 +19,7 @@ export type Answer = (request: { visit: number; query: string }) => Reply
 export type Fault = {
   /** What the page of faults links to. */
   links: readonly string[]
-  /** Paths that only the site map names, which the crawl does not read yet. */
+  /** Paths that only the site map names. */
   mapped?: readonly string[]
   /** Paths that end up as documents. */
   stored: readonly string[]
@@ -85,7 +85,7 @@ function linkFaults(foreign: string): Record<string, Fault> {
     sitemap: {
       links: [],
       mapped: ['/orphan.html'],
-      stored: [],
+      stored: ['/orphan.html'],
       answers: { '/orphan.html': page('Known to the site map alone') },
     },
     redirects: {

@@ -60,6 +60,8 @@ function queueSuite(name: string, start: Start): void {
         depth: 3,
         tries: 0,
         alone: false,
+        kind: 'page',
+        history: [],
         etag: null,
         modified: null,
       })

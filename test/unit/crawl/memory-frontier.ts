@@ -12,7 +12,7 @@ import { splitUrl } from '../../../src/lib/url.ts'
 import type { FrontierBench, FrontierOptions } from '../../suites/frontier.suite.ts'
 
 type State = 'queued' | 'retry' | 'revisit' | 'settled'
-type Row = Omit<Lease, 'alone'> & {
+type Row = Omit<Lease, 'alone' | 'history'> & {
   state: State
   priority: number
   epoch: number
@@ -57,8 +57,9 @@ class MemoryFrontier implements Frontier {
     )
     if (best === undefined) return null
     this.#lastTurn.set(best.origin, ++this.#turns)
-    const { urlId, url, origin, sourceId, depth, tries, etag, modified } = best
-    const lease = { urlId, url, origin, sourceId, depth, tries, alone: false, etag, modified }
+    const { urlId, url, origin, sourceId, depth, tries, etag, modified, kind } = best
+    const answered = { urlId, url, origin, sourceId, depth, tries, etag, modified, kind }
+    const lease: Lease = { ...answered, alone: false, history: [] }
     this.#out.set(urlId, { lease, isReleased: false })
     return lease
   }
@@ -123,7 +124,7 @@ class MemoryFrontier implements Frontier {
 
   close(): void {}
 
-  #addOne({ url, sourceId, depth, priority = depth, isSeed }: FoundUrl): boolean {
+  #addOne({ url, sourceId, depth, priority = depth, isSeed, kind = 'page' }: FoundUrl): boolean {
     const row = this.#rows.urls.get(url)
     if (row === undefined) {
       const urlId = this.#rows.urls.size + 1
@@ -136,7 +137,7 @@ class MemoryFrontier implements Frontier {
         nextAtMs: 0,
         isFruitless: false,
       }
-      const found = { urlId, url, origin, sourceId, depth, priority, epoch: sourceId }
+      const found = { urlId, url, origin, sourceId, depth, priority, kind, epoch: sourceId }
       this.#rows.urls.set(url, { ...found, ...start })
       return true
     }
@@ -205,6 +206,15 @@ function ended(lease: Lease, settlement: Settlement): Partial<Row> {
       return { ...nothing, ...wait('revisit', settlement.recrawlAtMs) }
     case 'unchanged':
       return { ...wait('revisit', settlement.recrawlAtMs), tries: 0, etag, modified }
+    case 'missing':
+      return { ...nothing, ...wait('revisit', settlement.recrawlAtMs) }
+    case 'listed':
+      return {
+        ...wait('revisit', settlement.recrawlAtMs),
+        tries: 0,
+        etag: settlement.etag ?? null,
+        modified: settlement.modified ?? null,
+      }
     case 'failed':
       return { ...wait('retry', settlement.retryAtMs), tries: lease.tries + 1, etag, modified }
     case 'redirect':

@@ -1,0 +1,203 @@
+/** A crawl over a web in memory, for tests: real store, frontier, rules and duplicates; pages, network and clock are the test's. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after } from 'node:test'
+import { Crawl, type CrawlTools } from '../../../src/crawl/crawl.ts'
+import { Described } from '../../../src/crawl/described.ts'
+import { openDuplicates } from '../../../src/crawl/duplicates.ts'
+import { lineHashesOf } from '../../../src/crawl/line-hashes.ts'
+import { openFrontier } from '../../../src/crawl/frontier-sqlite.ts'
+import { HostRules } from '../../../src/crawl/host-rules.ts'
+import { readRecord } from '../../../src/crawl/imported.ts'
+import type { FetchOutcome } from '../../../src/crawl/page.ts'
+import { parseListJob } from '../../../src/crawl/sitemap.ts'
+import type { CrawlSpec, JobStatus } from '../../../src/store/records.ts'
+import { openStore, type Store } from '../../../src/store/store.ts'
+import { createAnalyzer } from '../../../src/text/tokenize.ts'
+import { loadTestTables } from '../../text-tables.ts'
+
+export type Answer =
+  | { text: string; links?: readonly string[]; canonical?: string; feeds?: readonly string[] }
+  /** A sitemap or feed. */
+  | { list: string }
+  | { to: string }
+  | { status: 404 | 500 }
+  | { refusedByRobots: true }
+/** A function for webs without end. */
+export type Web = Record<string, Answer> | ((url: string) => Answer | undefined)
+
+const dayMs = 86_400_000
+const daily = {
+  kind: 'fixed',
+  intervalMs: dayMs,
+  intervalMinMs: dayMs,
+  intervalMaxMs: dayMs,
+} as const
+const analyzer = createAnalyzer(loadTestTables())
+const noKeywords = { keywords: () => Promise.resolve([]) }
+const opened: { store: Store; directory: string; crawl: Crawl }[] = []
+after(async () => {
+  for (const { store, directory, crawl } of opened) {
+    await crawl.close(0)
+    store.close()
+    rmSync(directory, { recursive: true })
+  }
+})
+
+/** One crawl over `web`; `freeBytes` is what the disk says it has. */
+export function openCrawl(
+  web: Web,
+  change: Partial<CrawlTools['limits']> = {},
+  { sitemaps = [], now = Date.now }: { sitemaps?: readonly string[]; now?: () => number } = {},
+) {
+  const directory = mkdtempSync(join(tmpdir(), 'findling-crawl-'))
+  const store = openStore(join(directory, 'findling.db'))
+  const asked: string[] = []
+  const disk = { freeBytes: Infinity }
+  const states: string[] = []
+  const described = new Described(store)
+  const rules = new HostRules(store)
+  const frontier = openFrontier(store, {
+    covers: () => false,
+    now,
+    relistMs: 0,
+    judge: (url, isOfOwnShape) => rules.verdict(url, isOfOwnShape),
+    onLinksAdded: (urlId, elsewhere) => rules.linksAdded(urlId, elsewhere),
+  })
+  const answerOf = (url: string): Answer =>
+    (typeof web === 'function' ? web(url) : web[url]) ?? { status: 404 }
+  const crawl = new Crawl({
+    store,
+    frontier,
+    duplicates: openDuplicates(store.db),
+    described,
+    robots: {
+      judge: (url) =>
+        Promise.resolve(
+          'refusedByRobots' in answerOf(url)
+            ? { kind: 'refused', rule: 'Disallow: /', line: 1 }
+            : { kind: 'allowed', delayMs: null },
+        ),
+      recall: () => null,
+      sitemaps: () => sitemaps,
+    },
+    fetchPage(lease): Promise<FetchOutcome> {
+      asked.push(lease.url)
+      return Promise.resolve(outcomeOf(lease.url, answerOf(lease.url)))
+    },
+    async parse(job) {
+      const answer = answerOf(job.url)
+      assert.ok('text' in answer)
+      const record = {
+        url: job.url,
+        title: job.url,
+        text: answer.text,
+        lang: 'en',
+        publishedAtMs: null,
+        fields: {},
+      }
+      const parsed = await readRecord(record, job.seed, analyzer, noKeywords)
+      if (parsed.kind === 'page')
+        Object.assign(parsed.page, {
+          links: answer.links ?? [],
+          canonical: answer.canonical ?? null,
+          feeds: answer.feeds ?? [],
+          lineHashes: lineHashesOf(answer.text),
+        })
+      return parsed
+    },
+    parseList: (job) => Promise.resolve(parseListJob(job)),
+    rules,
+    revisits: { page: { ...daily, intervalMs: 10 * dayMs }, list: daily, confirmGoneMs: 0 },
+    defaultDelayMs: () => 0,
+    allowSeed: () => {},
+    diskFreeBytes: () => disk.freeBytes,
+    onCommitted: () => {},
+    onProgress: (jobs) => states.push(...jobs.map(({ state }) => state)),
+    limits: {
+      connections: 4,
+      batchPages: 10,
+      batchBytes: 1e9,
+      batchMs: 20,
+      seedsMax: 5,
+      diskFreeBytes: 1_000,
+      recrawlMs: dayMs,
+      sitemaps: 'named',
+      listsPerHostMax: 20,
+      listUrlsMax: 1_000,
+      retriesMax: 1,
+      retryMs: 10,
+      ...change,
+    },
+    log: () => {},
+    now,
+    random: () => 0,
+  })
+  opened.push({ store, directory, crawl })
+  const urls = (): string[] =>
+    store
+      .exportAfter(0, 1_000)
+      .records.map(({ url }) => url)
+      .toSorted()
+  return { crawl, store, described, asked, disk, states, urls, rules, frontier }
+}
+
+function outcomeOf(url: string, answer: Answer): FetchOutcome {
+  const elapsedMs = 0
+  if ('to' in answer) return { kind: 'redirect', status: 301, to: answer.to, elapsedMs }
+  if ('status' in answer && answer.status === 500)
+    return { kind: 'failed', status: 500, reason: 'server-error', elapsedMs }
+  if (!('text' in answer) && !('list' in answer)) return { kind: 'gone', status: 404, elapsedMs }
+  const text = 'text' in answer ? '' : answer.list
+  return {
+    kind: 'page',
+    status: 200,
+    finalUrl: url,
+    body: new Uint8Array(Buffer.from(text)).buffer,
+    encoding: '',
+    contentType: 'text/html',
+    etag: null,
+    modified: null,
+    robotsTag: '',
+    truncated: false,
+    wireBytes: 'text' in answer ? answer.text.length : text.length,
+    elapsedMs,
+  }
+}
+
+export const spec = (seeds: readonly string[], change: Partial<CrawlSpec> = {}): CrawlSpec => ({
+  seeds,
+  scope: 'host',
+  include: [],
+  maxPages: null,
+  depth: 64,
+  delayMs: null,
+  ...change,
+})
+
+/** Until the job has left the states of work. */
+export async function ended(crawl: Crawl, id: number): Promise<JobStatus> {
+  for (;;) {
+    const job = crawl.job(id)
+    assert.ok(job)
+    if (job.state !== 'running' && job.state !== 'waiting') return job
+    await new Promise((done) => setImmediate(done))
+  }
+}
+export const runToEnd = (crawl: Crawl, wish: CrawlSpec): Promise<JobStatus> =>
+  ended(crawl, crawl.start(wish).id)
+
+export const words = (seed: string): string =>
+  Array.from({ length: 120 }, (_, i) => `${seed}${(i * 7919) % 263}`).join(' ')
+export const site = (pages: number): Record<string, Answer> =>
+  Object.fromEntries(
+    Array.from({ length: pages }, (_, i) => [
+      `http://a.test/${i}`,
+      {
+        text: words(`word${i}x`),
+        links: [`http://a.test/${(i + 1) % pages}`, 'http://b.test/foreign'],
+      },
+    ]),
+  )
