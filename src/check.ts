@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { openDatabase } from './lib/sqlite.ts'
 import { AppError } from './lib/errors.ts'
 import { checkIndex } from './search/check.ts'
+import { readSynonyms, synonymsFileName } from './search/synonyms.ts'
 import { checkStore } from './store/check.ts'
 import { migrations } from './store/schema.ts'
 
@@ -20,6 +21,8 @@ export function checkDirectory(directory: string): CheckResult {
       )
     const problems = checkStore(db)
     if (problems.length === 0) problems.push(...checkIndex(db))
+    for (const problem of readSynonyms(directory).problems)
+      problems.push(`${synonymsFileName}, ${problem}`)
     const count = (sql: string): number => db.prepare<{ n: number }>(sql).value() ?? 0
     return {
       problems,

@@ -7,7 +7,16 @@ import { TITLE_QUANT_MIN } from '../text/document-terms.ts'
 import { foldText } from '../text/normalize.ts'
 import type { Analyzer } from '../text/tokenize.ts'
 import { type Attributes, isOnSite } from './attributes.ts'
-import { createSet, type DocnoSet, eachOf, insert, intersect, invert, unite } from './docno-set.ts'
+import {
+  createSet,
+  type DocnoSet,
+  eachOf,
+  insert,
+  intersect,
+  invert,
+  remove,
+  unite,
+} from './docno-set.ts'
 import { passesField } from './field-test.ts'
 import type { IndexReader } from './index.ts'
 import type { Condition } from './query.ts'
@@ -23,6 +32,8 @@ export type Conditions = {
   evaluate(
     conditions: readonly Condition[],
     deadlineMs: number,
+    /** A document that is none of them; null = none is left out. */
+    leftOut?: number | null,
   ): { set: DocnoSet; isExact: boolean } | null
 }
 
@@ -58,8 +69,8 @@ export function createConditions(
 ): Conditions {
   const evaluator = new Evaluator(store, analyzer, index, attributes)
   return {
-    evaluate(conditions, deadlineMs) {
-      if (conditions.length === 0) return null
+    evaluate(conditions, deadlineMs, leftOut = null) {
+      if (conditions.length === 0 && leftOut === null) return null
       const nowMs = performance.now()
       const question = {
         deadlineMs,
@@ -67,6 +78,7 @@ export function createConditions(
         isExact: true,
       }
       const set = evaluator.all(conditions, null, question)
+      if (leftOut !== null) remove(set, leftOut)
       return { set, isExact: question.isExact }
     },
   }

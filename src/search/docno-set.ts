@@ -12,6 +12,11 @@ export function insert(set: DocnoSet, docno: number): void {
   if (at < set.length) set[at] = ((set[at] as number) | (1 << (docno & 31))) >>> 0
 }
 
+export function remove(set: DocnoSet, docno: number): void {
+  const at = docno >>> 5
+  if (at < set.length) set[at] = ((set[at] as number) & ~(1 << (docno & 31))) >>> 0
+}
+
 /** Takes out of `set` what is not in `other`. */
 export function intersect(set: DocnoSet, other: DocnoSet): DocnoSet {
   for (let i = 0; i < set.length; i += 1) set[i] = ((set[i] as number) & (other[i] as number)) >>> 0
@@ -27,17 +32,6 @@ export function unite(set: DocnoSet, other: DocnoSet): DocnoSet {
 export function invert(set: DocnoSet): DocnoSet {
   for (let i = 0; i < set.length; i += 1) set[i] = ~(set[i] as number) >>> 0
   return set
-}
-
-export function sizeOf(set: DocnoSet): number {
-  let size = 0
-  for (let i = 0; i < set.length; i += 1) {
-    let bits = set[i] as number
-    bits -= (bits >>> 1) & 0x5555_5555
-    bits = (bits & 0x3333_3333) + ((bits >>> 2) & 0x3333_3333)
-    size += Math.imul((bits + (bits >>> 4)) & 0x0f0f_0f0f, 0x0101_0101) >>> 24
-  }
-  return size
 }
 
 /** Ascending. `use` says whether to go on. */

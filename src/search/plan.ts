@@ -26,11 +26,13 @@ export type Plan = {
   marked: ReadonlySet<string>
   /** No plain words: the conditions alone say what is a hit. */
   isConditional: boolean
+  /** Plain words, and conditions with words of their own. */
+  isPartlyConditional: boolean
   warnings: readonly string[]
 }
 
 /** `isConditional`: the conditions see to it that it is there; here it ranks. */
-type Word = QueryWord & { isConditional: boolean }
+type Word = QueryWord & { isConditional: boolean; weight: number }
 
 export function planQuery(
   parsed: ParsedQuery,
@@ -66,6 +68,8 @@ export function planQuery(
     sequence: kept.filter(({ isPart }) => !isPart).map(({ term, form }) => ({ term, form })),
     marked: new Set([...kept.map(({ term }) => term), ...bigrams, ...conditionBigrams]),
     isConditional,
+    isPartlyConditional:
+      !isConditional && parsed.conditions.length > 0 && kept.some((word) => word.isConditional),
     warnings,
   }
 }
@@ -103,18 +107,18 @@ const hanPerWord = 2
 
 /** Plain words are analysed as one text, so that Han runs and compounds stay whole; each condition is one of its own. */
 function analyseQuery(
-  { pieces, conditions }: ParsedQuery,
+  { pieces, conditions, ranking: alsoRanked }: ParsedQuery,
   analyzer: Analyzer,
   reader: IndexReader,
 ): { words: Word[]; bigrams: string[]; conditionBigrams: string[] } {
   const plain = analyzer.query(pieces.map(({ text }) => text).join(' '))
   const wholes = plain.words.flatMap((word) => inParts(word, reader))
-  const words: Word[] = wholes.map((word) => ({ ...word, isConditional: false }))
+  const words: Word[] = wholes.map((word) => ({ ...word, isConditional: false, weight: 1 }))
   const conditionBigrams = new Set<string>()
-  for (const text of wantedTexts(conditions, analyzer, reader)) {
+  for (const { text, weight } of wantedTexts([...conditions, ...alsoRanked], analyzer, reader)) {
     const analysed = analyzer.query(text)
     for (const word of analysed.words.flatMap((whole) => inParts(whole, reader)))
-      words.push({ ...word, isConditional: true })
+      words.push({ ...word, isConditional: true, weight })
     for (const bigram of analysed.bigrams) conditionBigrams.add(bigram)
   }
   const telling = words.filter(({ isStop }) => !isStop)
@@ -130,18 +134,21 @@ function wantedTexts(
   conditions: readonly Condition[],
   analyzer: Analyzer,
   reader: IndexReader,
-): string[] {
-  return conditions.flatMap((condition): string[] => {
+): { text: string; weight: number }[] {
+  return conditions.flatMap((condition): { text: string; weight: number }[] => {
     switch (condition.kind) {
       case 'all':
       case 'any':
         return wantedTexts(condition.of, analyzer, reader)
-      case 'words':
       case 'phrase':
+        return [{ text: condition.text, weight: condition.weight ?? 1 }]
+      case 'words':
       case 'title':
-        return [condition.text]
+        return [{ text: condition.text, weight: 1 }]
       case 'prefix':
-        return expandPrefix(condition.text, analyzer, reader).slice(0, prefixRankedMax)
+        return expandPrefix(condition.text, analyzer, reader)
+          .slice(0, prefixRankedMax)
+          .map((text) => ({ text, weight: 1 }))
       case 'not':
       case 'url':
       case 'site':
@@ -190,12 +197,12 @@ function boostsOf({ pieces }: ParsedQuery): IndexQuery['boosts'] {
 /** Each term once, its weight how often it stands there. */
 function weigh(words: readonly Word[]): IndexQuery['words'] {
   const weighed = new Map<string, { term: string; weight: number; isPart: boolean }>()
-  for (const { term, isPart, isConditional } of words) {
+  for (const { term, isPart, isConditional, weight } of words) {
     const known = weighed.get(term)
     if (known) {
-      known.weight += 1
+      known.weight += weight
       known.isPart &&= isPart || isConditional
-    } else weighed.set(term, { term, weight: 1, isPart: isPart || isConditional })
+    } else weighed.set(term, { term, weight, isPart: isPart || isConditional })
   }
   return [...weighed.values()]
 }

@@ -3,7 +3,7 @@
 export type Token =
   | { kind: 'open' | 'close' | 'or' | 'and' | 'not' }
   /** `operator` '' = a plain word or phrase. */
-  | { kind: 'term'; operator: string; value: string; isQuoted: boolean }
+  | { kind: 'term'; operator: string; value: string; isQuoted: boolean; isTitle?: boolean }
 
 /** Opening quotation marks and what closes them; those of one line are alike, as keyboards mix them. */
 const closers: Readonly<Record<string, string>> = {
@@ -21,6 +21,8 @@ const closers: Readonly<Record<string, string>> = {
   '«': '»',
 }
 const quote = /["“”„‟＂「」｢｣『』《》〈〉«»]/
+/** Around titles of works: in a question they are punctuation. */
+const titleMark = /[《〈]/
 const blank = /\s/
 const latinWord = /[\p{Script=Latin}\p{N}_\])]/u
 const operatorName = /([A-Za-zＡ-Ｚａ-ｚ]{2,12})[:：](?=[^\s/:：]|\/[^\s/])/y
@@ -92,9 +94,10 @@ class Reader {
   }
 
   #phrase(operator: string): void {
+    const isTitle = titleMark.test(this.#text.charAt(this.#at))
     const value = this.#quoted()
     if (value === null) this.#warnings.add('A quotation mark has no partner; it was left out.')
-    else if (value.trim() !== '') this.#term(operator, value, true)
+    else if (value.trim() !== '') this.#term(operator, value, true, isTitle)
   }
 
   /** The text between the mark here and its partner; null, and the mark is passed over, where there is none. */
@@ -173,8 +176,8 @@ class Reader {
     return this.#text.slice(start, this.#at)
   }
 
-  #term(operator: string, value: string, isQuoted: boolean): void {
-    this.#tokens.push({ kind: 'term', operator, value, isQuoted })
+  #term(operator: string, value: string, isQuoted: boolean, isTitle = false): void {
+    this.#tokens.push({ kind: 'term', operator, value, isQuoted, ...(isTitle ? { isTitle } : {}) })
   }
 }
 

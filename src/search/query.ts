@@ -17,8 +17,8 @@ export type Condition =
   | { kind: 'not'; of: Condition }
   /** Every word of the text. */
   | { kind: 'words'; text: string }
-  /** The text as it stands there; blanks and punctuation are alike. */
-  | { kind: 'phrase'; text: string }
+  /** The text as it stands there; blanks and punctuation are alike. `weight`: how much its words rank, 1 where it is not given. */
+  | { kind: 'phrase'; text: string; weight?: number }
   | { kind: 'title'; text: string; isPhrase: boolean }
   /** A word that begins so. */
   | { kind: 'prefix'; text: string }
@@ -34,6 +34,8 @@ export type ParsedQuery = {
   pieces: QueryPiece[]
   /** Each must hold. Phrases, exclusions and `inTitle` are among them; the lists below only tell. */
   conditions: Condition[]
+  /** These only rank. */
+  ranking: Condition[]
   phrases: string[]
   without: string[]
   withoutPhrases: string[]
@@ -81,10 +83,13 @@ export function parseQuery(text: string): ParsedQuery {
       parser.warn('In a text of this length quotation marks were taken as part of it.')
     for (const token of tokens) if (isPlainTerm(token)) token.isQuoted = false
   }
+  if (isQuestion(tokens))
+    for (const token of tokens) if (isPlainTerm(token) && token.isTitle) token.isQuoted = false
   const parsed: ParsedQuery = {
     text,
     pieces: [],
     conditions: [],
+    ranking: [],
     phrases: [],
     without: [],
     withoutPhrases: [],
@@ -106,12 +111,24 @@ export function parseQuery(text: string): ParsedQuery {
 type Term = Extract<Token, { kind: 'term' }>
 const isPlainTerm = (token: Token): token is Term => token.kind === 'term' && token.operator === ''
 
+/** Words outside of 《》, from which on those are punctuation. */
+const questionWordsMin = 4
+const wordsOf = (text: string): number =>
+  text.match(/[^\s\p{Script=Han}]+|\p{Script=Han}{1,2}/gu)?.length ?? 0
+
+function isQuestion(tokens: readonly Token[]): boolean {
+  let words = 0
+  for (const token of tokens)
+    if (isPlainTerm(token) && !token.isQuoted) words += wordsOf(token.value)
+  return words >= questionWordsMin
+}
+
 function isProse(tokens: readonly Token[]): boolean {
   let words = 0
   let unquoted = 0
   for (const token of tokens) {
     if (token.kind !== 'term') continue
-    const count = token.value.match(/[^\s\p{Script=Han}]+|\p{Script=Han}{1,2}/gu)?.length ?? 0
+    const count = wordsOf(token.value)
     words += count
     if (!token.isQuoted) unquoted += count
   }

@@ -1,4 +1,5 @@
 /** Answers a search: parse, ask the index, filter, verify, fold, show. The search thread's only owner of reader and attributes. */
+import { dirname } from 'node:path'
 import { AppError } from '../lib/errors.ts'
 import type { Reader } from '../store/reader.ts'
 import type { Analyzer } from '../text/tokenize.ts'
@@ -12,10 +13,14 @@ import { createHitMaker } from './hits.ts'
 import type { IndexAnswer, IndexHit, IndexReader, PackedSegment } from './index.ts'
 import { type Plan, planQuery } from './plan.ts'
 import { type ParsedQuery, parseQuery, queryCharsMax } from './query.ts'
+import { type Related, relatedTo } from './related.ts'
 import { createReranker } from './rerank.ts'
 import { filterOf } from './request.ts'
+import { queryWordsMax } from './score.ts'
+import { createSecondTry } from './second-try.ts'
 import { shorterQueries } from './shorter.ts'
 import { createSuggester } from './suggest.ts'
+import { createSynonyms, withSynonyms } from './synonyms.ts'
 import { createTopList } from './top.ts'
 
 const warmUpMs = 2_000
@@ -49,6 +54,20 @@ export type Searcher = {
   warmUp(): boolean
 }
 
+type Once = { answer: SearchAnswer; plan: Plan }
+
+/** The words of a page rank, and any of them will do. */
+function takeRelated(plan: Plan, { words }: Related): void {
+  const known = new Set(plan.index.words.map(({ term }) => term))
+  const more = words.filter(({ term }) => !known.has(term))
+  plan.index = {
+    ...plan.index,
+    words: [...plan.index.words, ...more].slice(0, queryWordsMax),
+    match: known.size === 0 ? 'any' : plan.index.match,
+  }
+  plan.isConditional = false
+}
+
 /** What was found, best first, before folding: `total` documents, exact or at least. */
 type Found = {
   hits: IndexHit[]
@@ -67,6 +86,8 @@ export function createSearcher(store: Reader, analyzer: Analyzer): Searcher {
   const makeHit = createHitMaker(store, analyzer)
   const explain = createExplainer(store, analyzer, index)
   const suggester = createSuggester(store, analyzer, index)
+  const synonyms = createSynonyms(dirname(store.db.file))
+  const secondTry = createSecondTry(store, analyzer, index)
   const conditions = createConditions(store, analyzer, index, attributes)
 
   const within = <R>(work: () => R): R => {
@@ -79,24 +100,23 @@ export function createSearcher(store: Reader, analyzer: Analyzer): Searcher {
     }
   }
 
-  const answer = (request: SearchRequest, deadlineMs: number): SearchAnswer => {
+  const show = showerOf(makeHit, explain)
+  const once = (request: SearchRequest, deadlineMs: number): Once => {
     const startMs = performance.now()
-    const parsed = parseQuery(request.q)
+    const typed = parseQuery(request.q)
+    const parsed = withSynonyms(typed, synonyms().synonyms, analyzer, index)
     const plan = planQuery(parsed, analyzer, index, request.match)
+    const related = parsed.related && relatedTo(parsed.related, store, analyzer, index)
+    if (related) takeRelated(plan, related)
+    else if (parsed.related) parsed.warnings.push(`related: ${parsed.related} is no known page.`)
     const passes = attributes.accepts(filterOf(request, parsed, Date.now()))
-    const held = conditions.evaluate(parsed.conditions, deadlineMs)
+    const held = conditions.evaluate(parsed.conditions, deadlineMs, related ? related.docno : null)
     const finder = new Finder(store, index, attributes, plan, passes, held, request, deadlineMs)
     const isBlank = plan.index.words.length + plan.index.bigrams.length === 0
     const { hits, total, isExact, matched } = isBlank ? finder.newest() : finder.find(rerank)
     const page = hits.slice(request.offset, request.offset + request.limit)
-    const explanations = request.explain === true ? explain(page, plan) : null
-    const shown = page
-      .map((hit, i): Hit | null => {
-        const made = makeHit(hit, plan, request)
-        return made && explanations ? { ...made, explanation: explanations[i] ?? null } : made
-      })
-      .filter((hit): hit is Hit => !!hit)
-    return {
+    const shown = show(page, plan, request)
+    const answer: SearchAnswer = {
       query: describe(parsed, plan, matched, request),
       total: { value: total, relation: isExact ? 'eq' : 'gte' },
       took_ms: Math.round((performance.now() - startMs) * 10) / 10,
@@ -107,16 +127,19 @@ export function createSearcher(store: Reader, analyzer: Analyzer): Searcher {
       warnings: [...parsed.warnings, ...plan.warnings],
       hits: shown,
     }
+    return { answer, plan }
+  }
+
+  const answer = (request: SearchRequest, deadlineMs: number): SearchAnswer => {
+    const { answer: first, plan } = once(request, deadlineMs)
+    const ask = (q: string): SearchAnswer => once({ ...request, q }, deadlineMs).answer
+    return secondTry(request.q, plan, first, deadlineMs, ask)
   }
 
   return {
     addPending: (segment) => index.addPending(segment),
     answer(request, deadlineMs) {
-      if (request.q.length > queryCharsMax)
-        throw new AppError(
-          'query_too_long',
-          `the query has ${request.q.length} characters, ${queryCharsMax} are allowed`,
-        )
+      refuseLong(request.q)
       return within(() => answer(request, deadlineMs))
     },
     suggest: (q, limit) => within(() => suggester(q, limit)),
@@ -125,6 +148,27 @@ export function createSearcher(store: Reader, analyzer: Analyzer): Searcher {
     ),
   }
 }
+
+function refuseLong(q: string): void {
+  if (q.length > queryCharsMax)
+    throw new AppError(
+      'query_too_long',
+      `the query has ${q.length} characters, ${queryCharsMax} are allowed`,
+    )
+}
+
+/** What is shown of each hit; one that went away meanwhile is left out. */
+const showerOf =
+  (makeHit: ReturnType<typeof createHitMaker>, explain: ReturnType<typeof createExplainer>) =>
+  (page: readonly IndexHit[], plan: Plan, request: SearchRequest): Hit[] => {
+    const explanations = request.explain === true ? explain(page, plan) : null
+    return page
+      .map((hit, i): Hit | null => {
+        const made = makeHit(hit, plan, request)
+        return made && explanations ? { ...made, explanation: explanations[i] ?? null } : made
+      })
+      .filter((hit): hit is Hit => !!hit)
+  }
 
 /** Questions of the kind that will come: the titles of the newest pages, in the languages that are there. */
 function createWarmUp(store: Reader, ask: (request: SearchRequest) => void): () => boolean {
@@ -243,7 +287,27 @@ class Finder {
       return true
     }
     const answer = this.#index.search(this.#plan.index, limit, this.#deadlineMs, judge)
+    if (answer.total === 0 && this.#plan.isPartlyConditional && this.#request.match !== 'all')
+      return this.#withoutPlainWords(limit, judge)
     return isRanked ? this.#withUnranked(answer, limit, ranked, judge) : answer
+  }
+
+  /** No page has one of the plain words: those that hold the conditions are the partial matches. */
+  #withoutPlainWords(limit: number, judge: (docno: number) => boolean): IndexAnswer {
+    const { words } = this.#plan.index
+    const plain = words.filter(({ isPart }) => !isPart).map(({ term }) => term)
+    const query = {
+      ...this.#plan.index,
+      words: words.map((word) => ({ ...word, isPart: true })),
+      bigrams: [],
+      match: 'all' as const,
+    }
+    const { hits, total } = this.#index.search(query, limit, this.#deadlineMs, judge)
+    return {
+      hits: hits.map((hit) => ({ ...hit, missing: plain })),
+      total,
+      matched: total > 0 ? 'any' : 'none',
+    }
   }
 
   /** A condition can hold for pages without any word that ranks (a OR inurl:b): they come last. */

@@ -152,6 +152,19 @@ export function splitSyllables(letters: string): string[][] {
   return ways[0] ?? []
 }
 
+const charsOf = new Map<string, string>()
+
+/** Han characters (U+4E00 to U+9FFF) that can be read as the syllable. The first call reads them all: some 50 ms. */
+export function charsReadAs(syllable: string): string {
+  if (charsOf.size === 0)
+    for (let unit = 0x4e00; unit <= 0x9fff; unit += 1) {
+      const char = String.fromCharCode(unit)
+      for (const reading of [...spellings(usualReading(char)), ...(otherReadings.get(char) ?? [])])
+        charsOf.set(reading, (charsOf.get(reading) ?? '') + char)
+    }
+  return [...new Set(charsOf.get(syllable))].join('')
+}
+
 /** Whether the character can be read as the syllable. */
 export const isReadAs = (char: string, syllable: string): boolean =>
   readingsOf(char).includes(syllable)

@@ -64,6 +64,7 @@ const cases: { q: string; is: Record<string, unknown>; warns?: RegExp }[] = [
   { q: 'field:nothing', is: { pieces: ['nothing'] }, warns: /condition/ },
   { q: 'related:https://a.com/b', is: { related: 'https://a.com/b' } },
   { q: '《三体》 ｢黑暗森林｣', is: { phrases: ['三体', '黑暗森林'] } },
+  { q: '《三体》是由哪个公司出版的', is: { pieces: ['三体', '是由哪个公司出版的'] } },
   { q: '「甲『乙』丙」', is: { phrases: ['甲『乙』丙'] } },
   { q: `"${'long quotation of words '.repeat(6)}"`, is: { phrases: 1 } },
   { q: 'color:red x', is: { pieces: ['color red', 'x'] }, warns: /color/ },

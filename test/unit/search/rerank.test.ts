@@ -47,6 +47,7 @@ function planOf(query: string): Plan {
     sequence: words.filter(({ isPart }) => !isPart).map(({ term, form }) => ({ term, form })),
     marked: new Set(),
     isConditional: false,
+    isPartlyConditional: false,
     warnings: [],
   }
 }
