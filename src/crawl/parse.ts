@@ -1,5 +1,5 @@
 /** From the body of a response to the analysed page, in the parser thread: charset, one pass, main content, terms, fingerprint. Reads and writes nothing. */
-import { deflateRawSync } from 'node:zlib'
+import { constants, deflateRawSync } from 'node:zlib'
 import { decodeBody } from '../lib/decode.ts'
 import { fingerprint } from '../text/fingerprint.ts'
 import type { Keywords } from '../text/keywords.ts'
@@ -192,6 +192,19 @@ async function analyse(
   }
 }
 
-/** A copy in a buffer of its own: zlib's result may lie in a shared pool, which must not be transferred. */
-const deflated = (text: string): Uint8Array<ArrayBuffer> =>
-  new Uint8Array(deflateRawSync(text, { level: deflateLevel }))
+/**
+ * A copy in a buffer of its own: zlib's result may lie in a shared pool, which must not be transferred. A short text gets a window and
+ * tables of its size: the result is as small, and zlib neither clears nor returns a quarter of a megabyte for it.
+ */
+function deflated(text: string): Uint8Array<ArrayBuffer> {
+  const bytes = Buffer.from(text)
+  const windowBits = Math.min(15, Math.max(9, 32 - Math.clz32(bytes.length)))
+  const options = {
+    level: deflateLevel,
+    windowBits,
+    memLevel: Math.min(8, windowBits - 6),
+    // Half of it is enough for almost any text; a second piece is no harm.
+    chunkSize: Math.max(constants.Z_MIN_CHUNK, (bytes.length >> 1) + 64),
+  }
+  return new Uint8Array(deflateRawSync(bytes, options))
+}

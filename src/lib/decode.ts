@@ -15,6 +15,8 @@ const layersMax = 2
 const ours: ReadonlySet<string> = new Set(['gzip', 'deflate'])
 /** The registered ones (IANA); servers write charsets and languages into this header too. */
 const codingNames = /^(gzip|deflate|br|zstd|compress|x-compress|dcb|dcz|exi|pack200-gzip)$/
+/** A page packs to a quarter or a tenth; a length that claims much more is not worth the room. */
+const likelyRatioMax = 64
 
 /**
  * The codings of a Content-Encoding header, outermost last, as `decodeBody` takes them: '' | 'gzip' | 'deflate', two joined
@@ -80,6 +82,20 @@ type Inflate = (bytes: Uint8Array, options: ZlibOptions) => Uint8Array
 
 const isGzip = (bytes: Uint8Array): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b
 
+/**
+ * Room for all of the output, so that it is neither gathered from pieces nor copied: gzip ends with its length (RFC 1952), modulo
+ * 2^32. Only a hint: whatever it says, no more than deflate can pack is believed.
+ */
+function chunkSizeFor(bytes: Uint8Array, decodedBytesMax: number): number {
+  const end = bytes.length
+  if (!isGzip(bytes) || end < 18) return constants.Z_DEFAULT_CHUNK
+  const [a = 0, b = 0, c = 0, d = 0] = bytes.subarray(end - 4)
+  const length = (a | (b << 8) | (c << 16) | (d << 24)) >>> 0
+  const isLikely = length <= decodedBytesMax && length <= likelyRatioMax * end
+  // One more byte: zlib asks for room once more when it has filled all it had.
+  return isLikely ? Math.max(constants.Z_MIN_CHUNK, length + 1) : constants.Z_DEFAULT_CHUNK
+}
+
 /** RFC 1950: method 8 and a check over both bytes. Many servers send raw deflate (RFC 1951) under the same name. */
 const isZlib = (bytes: Uint8Array): boolean => {
   const [first = 0, second = 0] = bytes
@@ -134,7 +150,8 @@ function attempt(
   finishFlush: number,
 ): Uint8Array | 'damaged' | 'size' {
   try {
-    return inflate(bytes, { maxOutputLength: Math.max(1, decodedBytesMax), finishFlush })
+    const chunkSize = chunkSizeFor(bytes, decodedBytesMax)
+    return inflate(bytes, { maxOutputLength: Math.max(1, decodedBytesMax), finishFlush, chunkSize })
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : ''
     if (code === 'ERR_BUFFER_TOO_LARGE') return 'size'
