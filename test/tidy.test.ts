@@ -28,7 +28,7 @@ const doors: Readonly<Record<string, string>> = {
   fontoxpath: 'crawl/xpath.ts',
   unpdf: 'crawl/pdf.ts',
   'smol-toml': 'lib/toml.ts',
-  htmlparser2: 'crawl/page-tree.ts',
+  htmlparser2: 'crawl/html-events.ts',
   'wink-nlp': 'text/keywords.ts',
   'wink-eng-lite-web-model': 'text/keywords.ts',
   'wink-porter2-stemmer': 'text/tokenize.ts',

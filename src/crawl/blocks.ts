@@ -100,6 +100,16 @@ export function measureText(text: string): { width: number; commas: number } {
   return { width, commas }
 }
 
+/** Columns of units [start, end) of a text. */
+export function widthBetween(text: string, start: number, end: number): number {
+  let width = end - start
+  for (let i = start; i < end; i++) {
+    const code = text.charCodeAt(i)
+    if (code >= 0x3040 && isWide(code)) width++
+  }
+  return width
+}
+
 const isWide = (code: number): boolean =>
   (code >= 0x3040 && code <= 0x30ff) ||
   (code >= 0x3400 && code <= 0x9fff) ||

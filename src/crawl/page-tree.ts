@@ -1,6 +1,8 @@
-/** The one pass over the HTML (door to htmlparser2): light tree, links, and everything a page says about itself. Judges nothing. */
-import { type Handler, Parser } from 'htmlparser2'
-import { type Block, collapseBlanks, measureText, newBlock, newLine } from './blocks.ts'
+/** The one pass over the HTML: light tree, links, and everything a page says about itself. Judges nothing. */
+import { type Block, collapseBlanks, newBlock, newLine, widthBetween } from './blocks.ts'
+import { type HtmlHandler, readHtml, tagNames } from './html-events.ts'
+import { createLineText, type LineText } from './line-text.ts'
+import { createNameTable } from './name-table.ts'
 
 /** An address found in the page, as written. */
 export type FoundLink = { href: string; isNofollow: boolean }
@@ -54,7 +56,7 @@ const namesCharsMax = 200
 /** A title element deeper than this is part of a picture. */
 const titleDepthMax = 12
 
-const words = (list: string): ReadonlySet<string> => new Set(list.split(' '))
+const words = (list: string): string[] => list.split(' ')
 const blockTags = words(
   'address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr html li main nav ol p pre section summary table tbody td tfoot th thead tr ul',
 )
@@ -62,6 +64,38 @@ const droppedTags = words(
   'noscript template svg iframe object embed canvas annotation annotation-xml button select textarea datalist audio video map',
 )
 const factTags = words('meta base link a area frame iframe time')
+/** What is read of elements; of most of them only some. */
+const attributeNames = createNameTable(
+  words(
+    'class id rel itemprop role hidden aria-hidden style lang type href src datetime content name property http-equiv',
+  ),
+)
+
+/* What a tag is, by its id: bits. */
+const isBlockTag = 1
+const isDroppedTag = 2
+const isFactTag = 4
+const tagKinds = Uint8Array.from(
+  tagNames,
+  (name) =>
+    (blockTags.includes(name) ? isBlockTag : 0) |
+    (droppedTags.includes(name) ? isDroppedTag : 0) |
+    (factTags.includes(name) ? isFactTag : 0),
+)
+
+/** Attributes of an element of `factTags`, as written; null = absent. */
+type FactAttributes = {
+  href: string | null
+  rel: string | null
+  type: string | null
+  src: string | null
+  datetime: string | null
+  content: string | null
+  name: string | null
+  property: string | null
+  itemprop: string | null
+  'http-equiv': string | null
+}
 /** Book sections: their ids name topics ("menu", "comments"), not parts of the layout. */
 const topicClass = /^(section|sect\d|chapter|refsect\d|level\d|appendix|part)(\s|$)/
 
@@ -70,11 +104,14 @@ type Role = 'plain' | 'link' | 'block' | 'skipped' | 'inert' | 'captured'
 
 /** Reads a page. Total and, with the caps, linear: anything is HTML. */
 export function parsePageTree(html: string, limits: TreeLimits = treeLimits): PageTree {
-  return new TreeBuilder(limits).read(html)
+  return new TreeBuilder(html, limits).read()
 }
 
-class TreeBuilder implements Partial<Handler> {
+class TreeBuilder implements HtmlHandler {
+  private readonly html: string
   private readonly limits: TreeLimits
+  /** Whether the page names an author or the body of an article anywhere: else no class of an inline element matters. */
+  private readonly mayMark: boolean
   private readonly root = newBlock('#root', null)
   private readonly metas = new Map<string, string>()
   private readonly links = new Map<string, FoundLink>()
@@ -98,11 +135,10 @@ class TreeBuilder implements Partial<Handler> {
   private elements = 0
   private depth = 0
 
-  /** Open elements by role; the parser clamps its own stack, this one stays exact. */
+  /** Open elements by role; the pass clamps its own stack, this one stays exact. */
   private readonly roles: Role[] = []
-  private stack: string[] = []
   private block = this.root
-  private line = ''
+  private readonly line: LineText
   private linkedWidth = 0
   private openLinks = 0
   private openPres = 0
@@ -116,18 +152,29 @@ class TreeBuilder implements Partial<Handler> {
   private target: Block | null = null
   private className = ''
   private id = ''
-  private attributes: Map<string, string> | null = null
-
-  constructor(limits: TreeLimits) {
-    this.limits = limits
+  private isFact = false
+  private readonly attributes: FactAttributes = {
+    href: null,
+    rel: null,
+    type: null,
+    src: null,
+    datetime: null,
+    content: null,
+    name: null,
+    property: null,
+    itemprop: null,
+    'http-equiv': null,
   }
 
-  read(html: string): PageTree {
-    const parser = new Parser(this, { decodeEntities: true })
-    // The stack of open elements is private, but searching it is what makes the parser quadratic: it is cut below.
-    this.stack = (parser as unknown as { stack: string[] }).stack
-    parser.write(html)
-    parser.end()
+  constructor(html: string, limits: TreeLimits) {
+    this.html = html
+    this.limits = limits
+    this.line = createLineText(html)
+    this.mayMark = html.includes('author') || html.includes('articleBody')
+  }
+
+  read(): PageTree {
+    readHtml(this.html, this, attributeNames, this.limits.depthMax)
     this.endTag()
     this.keepLine()
     return {
@@ -145,20 +192,20 @@ class TreeBuilder implements Partial<Handler> {
     }
   }
 
-  onopentagname(name: string): void {
+  open(name: string, id: number): void {
     this.endTag()
     this.tag = name
     this.elements++
-    if (this.stack.length > this.limits.depthMax) this.stack.length = this.limits.depthMax
-    const role = this.openAs(name)
+    const kind = tagKinds[id] ?? 0
+    const role = this.openAs(name, kind)
     if (role === 'skipped' || role === 'inert') this.openSkipped++
     if (role === 'inert') this.openInert++
     this.roles.push(role)
     if (this.roles.length > this.depth) this.depth = this.roles.length
-    if (factTags.has(name)) this.attributes = new Map()
+    this.isFact = (kind & isFactTag) !== 0
   }
 
-  private openAs(name: string): Role {
+  private openAs(name: string, kind: number): Role {
     if (name === 'template') return 'inert'
     if (this.openSkipped > 0) return 'skipped'
     if (name === 'script' || name === 'style' || this.isPageTitle(name)) {
@@ -170,10 +217,10 @@ class TreeBuilder implements Partial<Handler> {
     else if (name === 'a') {
       this.openLinks++
       return 'link'
-    } else if (droppedTags.has(name)) {
+    } else if ((kind & isDroppedTag) !== 0) {
       this.endLine()
       return 'skipped'
-    } else if (blockTags.has(name)) return this.openBlock(name)
+    } else if ((kind & isBlockTag) !== 0) return this.openBlock(name)
     return 'plain'
   }
 
@@ -200,9 +247,35 @@ class TreeBuilder implements Partial<Handler> {
     return this.nodes >= this.limits.nodesMax
   }
 
-  onattribute(name: string, value: string): void {
+  wants(name: string): boolean {
+    switch (name) {
+      case 'class':
+        return this.target !== null || this.mayMark
+      case 'id':
+      case 'role':
+        return this.target !== null
+      case 'rel':
+      case 'itemprop':
+        return this.isFact || this.target !== null || this.mayMark
+      case 'type':
+        return this.isFact || this.capture !== null
+      case 'lang':
+        return this.tag === 'html'
+      case 'hidden':
+      case 'aria-hidden':
+      case 'style':
+        return true
+      case 'name':
+        return this.tag === 'meta'
+      default:
+        return this.isFact
+    }
+  }
+
+  attribute(name: string, value: string): void {
     if (name === 'rel' || name === 'itemprop' || name === 'class') this.noteMarks(name, value)
-    if (this.attributes !== null) this.attributes.set(name, value)
+    if (this.isFact && name in this.attributes)
+      this.attributes[name as keyof FactAttributes] = value
     if (this.capture !== null && name === 'type') this.capture.type = value
     if (this.tag === 'html' && name === 'lang') this.lang ||= value.slice(0, 40)
     if (this.target === null) this.hideInline(name, value)
@@ -230,21 +303,41 @@ class TreeBuilder implements Partial<Handler> {
     this.openSkipped = 1
   }
 
-  ontext(text: string): void {
+  text(start: number, end: number): void {
     this.endTag()
     if (this.openSkipped > 0) return
     if (this.capture !== null) {
-      const { tag, type } = this.capture
-      const isWanted = tag === 'title' || type.includes('ld+json')
-      if (isWanted && this.capture.text.length < jsonLdCharsMax) this.capture.text += text
+      if (this.capturesText()) this.capture.text += this.html.slice(start, end)
       return
     }
-    this.line += text
-    if (this.openLinks > 0) this.linkedWidth += measureText(text).width
+    this.line.add(start, end)
+    if (this.openLinks > 0) this.linkedWidth += widthBetween(this.html, start, end)
+    if (this.author !== null) this.noteAuthor(this.html.slice(start, end))
+  }
+
+  character(codePoint: number): void {
+    this.endTag()
+    if (this.openSkipped > 0) return
+    const text = String.fromCodePoint(codePoint)
+    if (this.capture !== null) {
+      if (this.capturesText()) this.capture.text += text
+      return
+    }
+    this.line.addCharacter(codePoint)
+    if (this.openLinks > 0) this.linkedWidth += widthBetween(text, 0, text.length)
+    if (this.author !== null) this.noteAuthor(text)
+  }
+
+  private capturesText(): boolean {
+    const { tag, type, text } = this.capture ?? { tag: '', type: '', text: '' }
+    return (tag === 'title' || type.includes('ld+json')) && text.length < jsonLdCharsMax
+  }
+
+  private noteAuthor(text: string): void {
     if (this.author !== null && this.author.text.length < factCharsMax) this.author.text += text
   }
 
-  onclosetag(): void {
+  close(): void {
     this.endTag()
     const role = this.roles.pop()
     if (this.author !== null && this.roles.length < this.author.depth) this.endAuthor()
@@ -273,20 +366,25 @@ class TreeBuilder implements Partial<Handler> {
 
   /** A border between lines. A page over its cap of nodes goes on as one long line. */
   private endLine(): void {
-    if (this.line === '') return
-    if (this.isFull()) this.line += ' '
+    if (this.line.isEmpty()) return
+    if (this.isFull()) this.line.addCharacter(0x20)
     else this.keepLine()
   }
 
   private keepLine(): void {
     const text =
-      this.openPres > 0 ? this.line.trimEnd().replace(/^\s*\n/, '') : collapseBlanks(this.line)
+      this.openPres > 0
+        ? this.line
+            .raw()
+            .trimEnd()
+            .replace(/^\s*\n/, '')
+        : this.line.collapsed()
     if (text !== '') {
       this.block.kids.push(newLine(text, this.linkedWidth, this.block))
       this.nodes++
       this.noteHeading(text)
     }
-    this.line = ''
+    this.line.clear()
     this.linkedWidth = 0
   }
 
@@ -308,16 +406,24 @@ class TreeBuilder implements Partial<Handler> {
       if (!isTopic) target.names = `${this.className} ${this.id}`.trim()
       this.target = null
     }
-    if (attributes === null) return
-    this.attributes = null
-    const get = (name: string): string => attributes.get(name) ?? ''
-    if (tag === 'a' || tag === 'area') this.noteLink(get('href'), get('rel'))
-    else if (tag === 'frame' || tag === 'iframe') this.noteLink(get('src'), '')
-    else if (this.openSkipped > 0) return
-    else if (tag === 'time') this.keep(this.facts.times, get('datetime'))
-    else if (tag === 'base') this.base ??= attributes.get('href') ?? null
-    else if (tag === 'link') this.noteRelation(get('href'), get('rel'), get('type'))
-    else if (tag === 'meta') this.noteMeta(get)
+    if (!this.isFact) return
+    this.isFact = false
+    if (tag === 'a' || tag === 'area') this.noteLink(attributes.href ?? '', attributes.rel ?? '')
+    else if (tag === 'frame' || tag === 'iframe') this.noteLink(attributes.src ?? '', '')
+    else if (this.openSkipped > 0) {
+      // Nothing it says counts.
+    } else if (tag === 'time') this.keep(this.facts.times, attributes.datetime ?? '')
+    else if (tag === 'base') this.base ??= attributes.href
+    else if (tag === 'link') this.noteRelation(attributes)
+    else if (tag === 'meta') this.noteMeta(attributes)
+    this.forgetAttributes()
+  }
+
+  private forgetAttributes(): void {
+    const { attributes } = this
+    attributes.href = attributes.rel = attributes.type = attributes.src = attributes.datetime = null
+    attributes.content = attributes.name = attributes.property = attributes.itemprop = null
+    attributes['http-equiv'] = null
   }
 
   private noteLink(href: string, rel: string): void {
@@ -325,13 +431,14 @@ class TreeBuilder implements Partial<Handler> {
     const fragment = href.indexOf('#')
     const address = fragment < 0 ? href : href.slice(0, fragment)
     if (address.length > factCharsMax || address === '') return
-    const isNofollow = /(^|\s)nofollow(\s|$)/i.test(rel)
+    const isNofollow = rel !== '' && /(^|\s)nofollow(\s|$)/i.test(rel)
     const known = this.links.get(address)
     if (known === undefined) this.links.set(address, { href: address, isNofollow })
     else known.isNofollow &&= isNofollow // one link that may be followed is enough
   }
 
-  private noteRelation(href: string, rel: string, type: string): void {
+  private noteRelation(attributes: FactAttributes): void {
+    const [href, rel, type] = [attributes.href ?? '', attributes.rel ?? '', attributes.type ?? '']
     const relations = rel.toLowerCase().split(/\s+/)
     const isPage = (type === '' || type === 'text/html') && !relations.includes('stylesheet')
     if (relations.includes('canonical')) {
@@ -342,10 +449,11 @@ class TreeBuilder implements Partial<Handler> {
       this.noteLink(href, rel)
   }
 
-  private noteMeta(get: (name: string) => string): void {
-    const content = collapseBlanks(get('content').slice(0, factCharsMax))
-    const key = (get('property') || get('name') || get('itemprop')).toLowerCase()
-    if (get('http-equiv').toLowerCase() === 'refresh') this.refresh ??= content
+  private noteMeta(attributes: FactAttributes): void {
+    const content = collapseBlanks((attributes.content ?? '').slice(0, factCharsMax))
+    const { property, name, itemprop } = attributes
+    const key = (property || name || itemprop || '').toLowerCase()
+    if (attributes['http-equiv']?.toLowerCase() === 'refresh') this.refresh ??= content
     if (key === 'robots') this.keep(this.facts.robots, content)
     if (key === '' || this.metas.has(key) || this.metas.size >= factsMax * 5) return
     this.metas.set(key.slice(0, namesCharsMax), content)

@@ -1,0 +1,276 @@
+/** Which elements of a page open and close (door to htmlparser2): its tokenizer, with the rules of its own Parser, but without a string for each name, attribute and piece of text. Knows no rule of content. */
+import { Tokenizer, type TokenizerCallbacks } from 'htmlparser2'
+import { createNameTable, type NameTable } from './name-table.ts'
+
+/** What hears the page, in its order. Units [start, end) are those of the page. */
+export type HtmlHandler = {
+  /** `id` is the place of `name` in `tagNames`, or their number where it is not among them. */
+  open(name: string, id: number): void
+  /** The element that was opened last and is open. Comes for void elements too. */
+  close(): void
+  text(start: number, end: number): void
+  /** A character reference in text. */
+  character(codePoint: number): void
+  /** Whether the attribute of the element that was opened last is worth reading. Only asked for `attributeNames`. */
+  wants(attribute: string): boolean
+  attribute(name: string, value: string): void
+}
+
+const words = (list: string): string[] => list.split(' ')
+
+const voidTags = words(
+  'area base basefont br col command embed frame hr img input isindex keygen link meta param source track wbr',
+)
+/** Inside svg and math these hold HTML again. Within svg `foreignobject` is read as foreignObject. */
+const integrationTags = words('mi mo mn ms mtext annotation-xml foreignObject desc title')
+const formTags = 'input option optgroup select button datalist textarea'
+/** What an opening element closes, where that is open on top. */
+const impliedEnds: Readonly<Record<string, string>> = {
+  tr: 'tr th td',
+  th: 'th',
+  td: 'thead th td',
+  body: 'head link script',
+  a: 'a',
+  li: 'li',
+  option: 'option',
+  optgroup: 'optgroup option',
+  dd: 'dd dt',
+  dt: 'dd dt',
+  rt: 'rt rp',
+  rp: 'rt rp',
+  tbody: 'thead tbody',
+  tfoot: 'thead tbody',
+  ...Object.fromEntries(
+    words('select input output button datalist textarea').map((name) => [name, formTags]),
+  ),
+  ...Object.fromEntries(words('h1 h2 h3 h4 h5 h6 p').map((name) => [name, 'h1 h2 h3 h4 h5 h6 p'])),
+  ...Object.fromEntries(
+    words(
+      'address article aside blockquote details div dl fieldset figcaption figure footer form header hr main nav ol pre section table ul',
+    ).map((name) => [name, 'p']),
+  ),
+  p: 'p',
+}
+const otherTags = words(
+  'html head style script noscript template svg math iframe object canvas audio video map caption center dialog summary annotation label span b i u s em strong small big font tt code kbd samp var sub sup abbr acronym cite dfn q del ins strike mark time image nobr bdi bdo foreignobject',
+)
+
+/** The names that come by number. 0 = none. */
+export const tagNames: readonly string[] = [
+  '',
+  ...new Set([
+    ...voidTags,
+    ...integrationTags,
+    ...Object.keys(impliedEnds),
+    ...Object.values(impliedEnds).flatMap(words),
+    ...otherTags,
+  ]),
+]
+const idOf = (name: string): number => tagNames.indexOf(name)
+const [form, p, br, image, img, svg, math] = words('form p br image img svg math').map(idOf)
+const [plainForeignObject, foreignObject] = words('foreignobject foreignObject').map(idOf) as [
+  number,
+  number,
+]
+const none = 0
+const stranger = tagNames.length
+
+/** By id; a stranger is of no kind. */
+const isVoid = Uint8Array.from(tagNames, (name) => Number(voidTags.includes(name)))
+const isContext = Uint8Array.from(tagNames, (name) =>
+  Number(name === 'svg' || name === 'math' || integrationTags.includes(name)),
+)
+const endsOf: readonly (ReadonlySet<number> | null)[] = tagNames.map((name) => {
+  const ends = Object.hasOwn(impliedEnds, name) ? impliedEnds[name] : undefined
+  return ends === undefined ? null : new Set(words(ends).map(idOf))
+})
+const tagTable = createNameTable(tagNames.map((name) => (name === 'foreignObject' ? '' : name)))
+
+const htmlContext = 0
+const svgContext = 1
+const mathContext = 2
+
+/**
+ * Reads a page. Total; linear but for `depthMax`: so many elements are held open, the outermost are let go without an end.
+ * Elements open and close as those of htmlparser2's Parser do, but that names within svg are told apart in lower case.
+ * @param attributes those that `handler` may want
+ */
+export function readHtml(
+  html: string,
+  handler: HtmlHandler,
+  attributes: NameTable,
+  depthMax: number,
+): void {
+  const tokenizer = new Tokenizer({}, new ElementStack(html, handler, attributes, depthMax))
+  tokenizer.write(html)
+  tokenizer.end()
+}
+
+class ElementStack implements TokenizerCallbacks {
+  readonly #html: string
+  readonly #handler: HtmlHandler
+  readonly #attributes: NameTable
+  readonly #depthMax: number
+  /** Open elements by id, the innermost last. */
+  readonly #open: number[] = []
+  /** Their names where they are strangers, else ''. */
+  readonly #names: string[] = []
+  readonly #contexts: number[] = [htmlContext]
+  /** The element whose tag is being read. */
+  #current = none
+  #attribute = ''
+  /** Value so far: text, then units [from, to). */
+  #value = ''
+  #from = 0
+  #to = 0
+
+  constructor(html: string, handler: HtmlHandler, attributes: NameTable, depthMax: number) {
+    this.#html = html
+    this.#handler = handler
+    this.#attributes = attributes
+    this.#depthMax = depthMax
+  }
+
+  isInForeignContext(): boolean {
+    return this.#context() !== htmlContext
+  }
+
+  #context(): number | undefined {
+    return this.#contexts[this.#contexts.length - 1]
+  }
+
+  #idAt(start: number, end: number): number {
+    const found = tagTable.find(this.#html, start, end)
+    if (found < 0) return stranger
+    if (found === plainForeignObject) {
+      const isSvg = this.#context() === svgContext
+      return isSvg || this.#open.includes(foreignObject) ? foreignObject : found
+    }
+    return found === image && !this.isInForeignContext() ? (img as number) : found
+  }
+
+  /** A place in the stack of the innermost such element; -1 where none is open. */
+  #placeOf(id: number, start: number, end: number): number {
+    if (id !== stranger) return this.#open.lastIndexOf(id)
+    const open = this.#open.lastIndexOf(stranger)
+    return open < 0 ? -1 : this.#names.lastIndexOf(this.#nameAt(start, end))
+  }
+
+  #nameAt(start: number, end: number): string {
+    return this.#html.slice(start, end).toLowerCase()
+  }
+
+  onopentagname(start: number, end: number): void {
+    const id = this.#idAt(start, end)
+    this.#openElement(id, tagNames[id] ?? this.#nameAt(start, end))
+  }
+
+  #openElement(id: number, name: string): void {
+    this.#current = id
+    const open = this.#open
+    // A form within a form is none, and its end tag ends the outer one.
+    if (id === form && open.includes(id)) {
+      this.#current = none
+      return
+    }
+    const ends = endsOf[id]
+    if (ends) while (open.length > 0 && ends.has(open[open.length - 1] as number)) this.#close()
+    if (isVoid[id] !== 1) {
+      open.push(id)
+      this.#names.push(id === stranger ? name : '')
+      if (open.length > this.#depthMax) {
+        open.shift()
+        this.#names.shift()
+      }
+      if (id === svg) this.#contexts.push(svgContext)
+      else if (id === math) this.#contexts.push(mathContext)
+      else if (isContext[id] === 1) this.#contexts.push(htmlContext)
+    }
+    this.#handler.open(name, id)
+  }
+
+  #close(): void {
+    const id = this.#open.pop() as number
+    this.#names.pop()
+    if (isContext[id] === 1) this.#contexts.pop()
+    this.#handler.close()
+  }
+
+  onopentagend(): void {
+    if (isVoid[this.#current] === 1) this.#handler.close()
+    this.#current = none
+  }
+
+  onselfclosingtag(): void {
+    const id = this.#current
+    const isEnd = this.isInForeignContext() // elsewhere the slash means nothing
+    this.onopentagend()
+    if (isEnd && id !== none && this.#open.at(-1) === id) this.#close()
+  }
+
+  onclosetag(start: number, end: number): void {
+    const id = this.#idAt(start, end)
+    if (isVoid[id] === 1) {
+      if (id !== br) return
+      this.#handler.open('br', id)
+      this.#handler.close()
+      return
+    }
+    const at = this.#placeOf(id, start, end)
+    if (at >= 0) while (this.#open.length > at) this.#close()
+    else if (id === p) {
+      this.#openElement(id, 'p')
+      this.#current = none
+      this.#close()
+    }
+  }
+
+  onattribname(start: number, end: number): void {
+    const at = this.#attributes.find(this.#html, start, end)
+    const name = at < 0 ? '' : (this.#attributes.names[at] as string)
+    this.#attribute = name !== '' && this.#handler.wants(name) ? name : ''
+  }
+
+  onattribdata(start: number, end: number): void {
+    if (this.#attribute === '') return
+    if (this.#to > this.#from) this.#value += this.#html.slice(this.#from, this.#to)
+    this.#from = start
+    this.#to = end
+  }
+
+  onattribentity(codePoint: number): void {
+    if (this.#attribute === '') return
+    if (this.#to > this.#from) this.#value += this.#html.slice(this.#from, this.#to)
+    this.#from = this.#to = 0
+    this.#value += String.fromCodePoint(codePoint)
+  }
+
+  onattribend(): void {
+    if (this.#attribute === '') return
+    const last = this.#to > this.#from ? this.#html.slice(this.#from, this.#to) : ''
+    const value = this.#value === '' ? last : this.#value + last
+    this.#value = ''
+    this.#from = this.#to = 0
+    this.#handler.attribute(this.#attribute, value)
+  }
+
+  ontext(start: number, end: number): void {
+    this.#handler.text(start, end)
+  }
+
+  ontextentity(codePoint: number): void {
+    this.#handler.character(codePoint)
+  }
+
+  oncdata(start: number, end: number, endOffset: number): void {
+    if (this.isInForeignContext()) this.#handler.text(start, end - endOffset)
+  }
+
+  onend(): void {
+    while (this.#open.length > 0) this.#close()
+  }
+
+  oncomment(): void {}
+  ondeclaration(): void {}
+  onprocessinginstruction(): void {}
+}
