@@ -60,8 +60,17 @@ const noSums = (): Sums => ({
   holdsCode: false,
 })
 
+/** Shared by all blocks that hold nothing. */
+const noKids: (Block | Line)[] = []
+
+/** A list made of its first kid has room for one; one that an empty list grew into has room for 17, and most blocks hold a line. */
+export function addKid(block: Block, kid: Block | Line): void {
+  if (block.kids.length === 0) block.kids = [kid]
+  else block.kids.push(kid)
+}
+
 export const newBlock = (tag: string, parent: Block | null): Block => ({
-  kids: [],
+  kids: noKids,
   tag,
   parent,
   depth: parent === null ? 0 : parent.depth + 1,

@@ -1,5 +1,5 @@
 /** The one pass over the HTML: light tree, links, and everything a page says about itself. Judges nothing. */
-import { type Block, collapseBlanks, newBlock, newLine, widthBetween } from './blocks.ts'
+import { addKid, type Block, collapseBlanks, newBlock, newLine, widthBetween } from './blocks.ts'
 import { type HtmlHandler, readHtml, tagNames } from './html-events.ts'
 import { createLineText, type LineText } from './line-text.ts'
 import { createNameTable } from './name-table.ts'
@@ -232,7 +232,7 @@ class TreeBuilder implements HtmlHandler {
     this.endLine()
     if (this.block.depth >= this.limits.depthMax || this.isFull()) return 'plain'
     const child = newBlock(name, this.block)
-    this.block.kids.push(child)
+    addKid(this.block, child)
     this.block.childBlocks++
     this.block = this.target = child
     this.className = this.id = ''
@@ -380,7 +380,7 @@ class TreeBuilder implements HtmlHandler {
             .replace(/^\s*\n/, '')
         : this.line.collapsed()
     if (text !== '') {
-      this.block.kids.push(newLine(text, this.linkedWidth, this.block))
+      addKid(this.block, newLine(text, this.linkedWidth, this.block))
       this.nodes++
       this.noteHeading(text)
     }

@@ -1,4 +1,5 @@
 /** Names the language of a page: by script, by letters that only one language has, by function words. No model, no tables beyond this file. */
+import { createWordTable } from './word-table.ts'
 
 /** Judged by the first 3,000 units and 1,000 from the middle: the middle escapes a header in another language. */
 const HEAD_UNITS = 3000
@@ -40,12 +41,14 @@ const PROFILES: Readonly<Record<string, string>> = {
 
 /* Bits of a word's languages, so that each word of the text costs one look-up. */
 const LATIN_LANGUAGES = Object.keys(PROFILES)
-const languagesOf = new Map<string, number>()
+const bitsOfWord = new Map<string, number>()
 for (const [i, language] of LATIN_LANGUAGES.entries()) {
   for (const word of (PROFILES[language] as string).split(' ')) {
-    languagesOf.set(word, (languagesOf.get(word) ?? 0) | (1 << i))
+    bitsOfWord.set(word, (bitsOfWord.get(word) ?? 0) | (1 << i))
   }
 }
+const languagesOf = createWordTable<number>()
+for (const [word, bits] of bitsOfWord) languagesOf.set(word, bits)
 
 type Script = 'han' | 'kana' | 'hangul' | 'latin' | 'cyrillic' | 'arabic' | 'other'
 
@@ -179,14 +182,13 @@ function byLetters(script: 'cyrillic' | 'arabic', sample: string, claim: string)
 }
 
 function byFunctionWords(sample: string, claim: string): string {
-  const words = sample.toLowerCase().match(/\p{L}+/gu) ?? []
-  const hits = countFunctionWords(words)
+  const { hits, words } = countFunctionWords(sample.toLowerCase())
   const order = [...hits.keys()].sort((a, b) => (hits[b] as number) - (hits[a] as number))
   const [first = 0, second = 0] = order
   const best = hits[first] as number
   const next = hits[second] as number
   const isEnough = best >= HITS_MIN || (best > 0 && next === 0)
-  if (!isEnough || best < words.length * SHARE_MIN) return isLatinClaim(claim) ? claim : 'und'
+  if (!isEnough || best < words * SHARE_MIN) return isLatinClaim(claim) ? claim : 'und'
   const language = LATIN_LANGUAGES[first] as string
   const claimed = LATIN_LANGUAGES.indexOf(claim)
   if (claimed >= 0 && (hits[claimed] as number) * LEAD_MIN >= best) return claim
@@ -195,16 +197,43 @@ function byFunctionWords(sample: string, claim: string): string {
   return best >= next * LEAD_MIN ? language : 'und'
 }
 
-function countFunctionWords(words: readonly string[]): Uint16Array {
+/** How many words a text in lower case has, and how many of them belong to each language. */
+function countFunctionWords(text: string): { hits: Uint16Array; words: number } {
   const hits = new Uint16Array(LATIN_LANGUAGES.length)
-  for (const word of words) {
-    if (word.length === 1 && words.length < SHORT_WORDS) continue
-    let bits = languagesOf.get(word) ?? 0
+  /** Of words of one letter, which count in longer texts only. */
+  const singles = new Uint16Array(LATIN_LANGUAGES.length)
+  let words = 0
+  const count = (start: number, end: number): void => {
+    words += 1
+    const into = end - start === 1 ? singles : hits
+    let bits = languagesOf.get(text, start, end) ?? 0
     for (let i = 0; bits !== 0; i += 1, bits >>>= 1) {
-      if (bits & 1) hits[i] = (hits[i] as number) + 1
+      if (bits & 1) into[i] = (into[i] as number) + 1
     }
   }
-  return hits
+  if (isAscii(text)) eachAsciiWord(text, count)
+  else for (const { 0: word, index } of text.matchAll(/\p{L}+/gu)) count(index, index + word.length)
+  if (words >= SHORT_WORDS)
+    for (const [i, single] of singles.entries()) hits[i] = (hits[i] as number) + single
+  return { hits, words }
+}
+
+function isAscii(text: string): boolean {
+  for (let i = 0; i < text.length; i += 1) if (text.charCodeAt(i) > 0x7f) return false
+  return true
+}
+
+/** The runs of letters, as the pattern of the general case finds them. */
+function eachAsciiWord(text: string, use: (start: number, end: number) => void): void {
+  let start = -1
+  for (let i = 0; i <= text.length; i += 1) {
+    const isLetter = i < text.length && isAsciiLetter(text.charCodeAt(i))
+    if (isLetter && start < 0) start = i
+    else if (!isLetter && start >= 0) {
+      use(start, i)
+      start = -1
+    }
+  }
 }
 
 /** A claim of a language that is written in another alphabet is no use for Latin text. */

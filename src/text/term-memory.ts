@@ -38,19 +38,25 @@ type Generation = {
   terms: Map<string, Term>
   hanTerms: Map<number, Term>
 }
-const newGeneration = (): Generation => ({
-  words: createWordTable(),
-  terms: new Map(),
-  hanTerms: new Map(),
-})
+/** @param words whose room is used again; what they hold is forgotten */
+function newGeneration(words: WordTable<Word>): Generation {
+  words.clear()
+  return { words, terms: new Map(), hanTerms: new Map() }
+}
+
+/** Of a word that is its own form, where that is known. */
+function termAs(form: string, words: WordTable<Word>): Term | null {
+  const whole = words.get(form, 0, form.length)?.whole
+  return whole?.form === form ? whole.term : null
+}
 
 /**
  * `stem` gets words of a-z. A full generation becomes the old one, and what is used again is taken over from there.
  * Invariant: the terms of a young word, and young Han terms, are in the young `terms`.
  */
 export function createTermMemory(stem: (word: string) => string): TermMemory {
-  let young = newGeneration()
-  let old = newGeneration()
+  let young = newGeneration(createWordTable())
+  let old = newGeneration(createWordTable())
 
   function term(text: string): Term {
     let found = young.terms.get(text)
@@ -64,19 +70,18 @@ export function createTermMemory(stem: (word: string) => string): TermMemory {
 
   /** A form of a-z is a word by itself: where that is known, it need not be stemmed again. */
   function termOf(form: string): Term {
-    const known = young.words.get(form, 0, form.length)
-    if (known?.whole?.form === form) return known.whole.term
-    return term(STEMMED.test(form) ? stem(form) : form)
+    const known = termAs(form, young.words)
+    if (known !== null) return known
+    const before = termAs(form, old.words)
+    return term(before?.text ?? (STEMMED.test(form) ? stem(form) : form))
   }
 
   function makeWord(raw: string): Word {
     const split = splitWord(raw)
-    const withTerm = ({ form, start, end }: WordPart): WordTerm => ({
-      form,
-      start,
-      end,
-      term: termOf(form),
-      isStop: isStopWord(form),
+    const withTerm = (part: WordPart): WordTerm => ({
+      ...part,
+      term: termOf(part.form),
+      isStop: isStopWord(part.form),
     })
     const whole = split.whole && withTerm(split.whole)
     if (split.parts.length === 0) {
@@ -115,8 +120,9 @@ export function createTermMemory(stem: (word: string) => string): TermMemory {
     },
     trim() {
       if (young.words.size + young.terms.size < GENERATION_MAX) return
+      const { words } = old
       old = young
-      young = newGeneration()
+      young = newGeneration(words)
     },
   }
 }

@@ -5,14 +5,16 @@ export type WordTable<V> = {
   get(text: string, start: number, end: number): V | undefined
   /** `key` must not be there yet. */
   set(key: string, value: V): void
+  /** Forgets all; the room stays. */
+  clear(): void
 }
 
 const slotsMin = 1_024
 
 /** Open addressing, at most half full. The hash has no secret: a page made to collide runs into the time limit of its thread. */
 export function createWordTable<V>(): WordTable<V> {
-  const keys: string[] = []
-  const values: V[] = []
+  let keys: string[] = []
+  let values: V[] = []
   /** By slot: the hash of a key, and its place in `keys`, one more; 0 = free. */
   let hashes = new Int32Array(slotsMin)
   let places = new Int32Array(slotsMin)
@@ -52,6 +54,11 @@ export function createWordTable<V>(): WordTable<V> {
       keys.push(key)
       values.push(value)
       place(hashOf(key, 0, key.length), keys.length)
+    },
+    clear() {
+      keys = []
+      values = []
+      places.fill(0)
     },
   }
 }

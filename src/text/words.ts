@@ -50,16 +50,13 @@ export function splitWord(raw: string): SplitWord {
   }
   const sides = word.includes('@') ? addressSides(word) : []
   const whole = word.length > TERM_UNITS_MAX ? null : part(word, 0, word.length)
-  return {
-    whole,
-    parts: [
-      ...sides,
-      ...pieces(word).flatMap((piece) => [
-        piece,
-        ...humps(word.slice(piece.start, piece.end), piece.start),
-      ]),
-    ],
+  const parts = sides
+  for (const piece of pieces(word)) {
+    parts.push(piece)
+    const inner = humps(word.slice(piece.start, piece.end), piece.start)
+    if (inner.length > 0) parts.push(...inner)
   }
+  return { whole, parts }
 }
 
 /**
@@ -86,14 +83,46 @@ function part(raw: string, start: number, end: number): WordPart {
 }
 
 function pieces(word: string): WordPart[] {
+  if (isAscii(word)) return asciiPieces(word)
   return Array.from(word.matchAll(PIECE), ({ 0: piece, index }) =>
     part(word, index, index + piece.length),
   )
 }
 
+const isAscii = (text: string): boolean => {
+  for (let i = 0; i < text.length; i += 1) if (text.charCodeAt(i) > 0x7f) return false
+  return true
+}
+
+/** What the pattern finds, without an iterator and a match for each: nearly all compounds are names in programs. */
+function asciiPieces(word: string): WordPart[] {
+  const found: WordPart[] = []
+  let start = -1
+  for (let i = 0; i <= word.length; i += 1) {
+    const unit = i < word.length ? word.charCodeAt(i) : 0
+    if (isDigit(unit) || isSmall(unit | 0x20)) {
+      if (start < 0) start = i
+    } else if (start >= 0) {
+      found.push(part(word, start, i))
+      start = -1
+    }
+  }
+  return found
+}
+
+/** No capital of ASCII behind the first letter, and nothing else: surely no camelCase. */
+function hasNoHump(word: string): boolean {
+  if (!isSmall(word.charCodeAt(0) | 0x20)) return false
+  for (let i = 1; i < word.length; i += 1) {
+    const unit = word.charCodeAt(i)
+    if (!isSmall(unit) && !isDigit(unit)) return false
+  }
+  return true
+}
+
 /** Parts of camelCase; a name with one odd letter (iPhone, PhD) is left whole. */
 function humps(word: string, offset: number): WordPart[] {
-  if (word.length > COMPOUND_UNITS_MAX || PLAIN_CASE.test(word)) return []
+  if (word.length > COMPOUND_UNITS_MAX || hasNoHump(word) || PLAIN_CASE.test(word)) return []
   let start = 0
   const parts: WordPart[] = []
   for (const hump of word.split(HUMP)) {

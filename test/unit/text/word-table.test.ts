@@ -28,6 +28,18 @@ describe('the word table', () => {
     )
   })
 
+  it('forgets all at once, and has room as before', () => {
+    const table = createWordTable<number>()
+    for (let i = 0; i < 3_000; i += 1) table.set(`w${i}`, i)
+    table.clear()
+    assert.equal(table.size, 0)
+    for (let i = 0; i < 3_000; i += 1)
+      assert.equal(table.get(`w${i}`, 0, `w${i}`.length), undefined)
+    table.set('w7', 1)
+    assert.equal(table.get('w7', 0, 2), 1)
+    assert.equal(table.size, 1)
+  })
+
   it('grows', () => {
     const table = createWordTable<number>()
     for (let i = 0; i < 20_000; i++) table.set(`w${i}`, i)
