@@ -1,5 +1,5 @@
 /** Which elements of a page open and close (door to htmlparser2): its tokenizer, with the rules of its own Parser, but without a string for each name, attribute and piece of text. Knows no rule of content. */
-import { Tokenizer, type TokenizerCallbacks } from 'htmlparser2'
+import { type Handler, Parser, Tokenizer, type TokenizerCallbacks } from 'htmlparser2'
 import { createNameTable, type NameTable } from './name-table.ts'
 
 /** What hears the page, in its order. Units [start, end) are those of the page. */
@@ -273,4 +273,13 @@ class ElementStack implements TokenizerCallbacks {
   oncomment(): void {}
   ondeclaration(): void {}
   onprocessinginstruction(): void {}
+}
+
+/** What is heard of an XML file; `isImplied`: the end tag is missing. */
+export type XmlHandler = Required<Pick<Handler, 'onopentag' | 'ontext' | 'onclosetag'>>
+
+/** XML in chunks, for lists of URLs: entities of the DTD stay as they are, nothing is fetched. The handler keeps the limits. */
+export function readXml(handler: XmlHandler): { write(text: string): void; end(): void } {
+  const parser = new Parser(handler, { xmlMode: true, decodeEntities: true })
+  return { write: (text) => parser.write(text), end: () => parser.end() }
 }

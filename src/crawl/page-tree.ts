@@ -466,12 +466,3 @@ const hides = (name: string, value: string): boolean =>
   name === 'hidden' ||
   (name === 'aria-hidden' && value === 'true') ||
   (name === 'style' && /display\s*:\s*none|visibility\s*:\s*hidden/i.test(value))
-
-/** What is heard of an XML file; `isImplied`: the end tag is missing. */
-export type XmlHandler = Required<Pick<Handler, 'onopentag' | 'ontext' | 'onclosetag'>>
-
-/** XML in chunks, for lists of URLs: entities of the DTD stay as they are, nothing is fetched. The handler keeps the limits. */
-export function readXml(handler: XmlHandler): { write(text: string): void; end(): void } {
-  const parser = new Parser(handler, { xmlMode: true, decodeEntities: true })
-  return { write: (text) => parser.write(text), end: () => parser.end() }
-}

@@ -3,7 +3,7 @@ import { decodeBody } from '../lib/decode.ts'
 import { normalizeUrl, splitUrl } from '../lib/url.ts'
 import { listDate } from './list-dates.ts'
 import type { ListJob, ListOutcome } from './page.ts'
-import { readXml, type XmlHandler } from './page-tree.ts'
+import { readXml, type XmlHandler } from './html-events.ts'
 
 export type ListKind = 'urlset' | 'index' | 'rss' | 'atom' | 'text'
 
