@@ -146,6 +146,24 @@ const isGone = (settlement: Settlement): boolean =>
   (settlement.kind === 'refused' &&
     (settlement.reason === 'robots' || (settlement.status >= 200 && settlement.status < 300)))
 
+/** Not kept where its source wants no copies; what was stored of the page before goes too. */
+function dropCopy(
+  { lease, settlement }: Visited,
+  { store, duplicates }: Pick<CommitTools, 'store' | 'duplicates'>,
+  result: Committed,
+): Settlement {
+  duplicates.remove(lease.urlId)
+  const removed = store.removeDocument(lease.urlId)
+  if (removed?.promoted) result.promoted.push(removed.promoted.docno)
+  const recrawlAtMs = settlement.kind === 'stored' ? settlement.recrawlAtMs : undefined
+  return {
+    kind: 'refused',
+    status: settlement.status,
+    reason: 'copy',
+    ...(recrawlAtMs === undefined ? {} : { recrawlAtMs }),
+  }
+}
+
 /** What is kept of how a rule fared, for those who ask why a page is as it is. */
 const ruleNote = ({ rule, isShell }: ParsedPage): Pick<DocumentExtra, 'rule' | 'isShell'> => ({
   ...(isShell ? { isShell } : {}),
@@ -173,6 +191,8 @@ function writePage(
   const placed = visited.mayFold
     ? duplicates.place({ urlId, hostId, fingerprint: page.fingerprint })
     : null
+  if (visited.dropsCopies === true && placed !== null && placed.kind !== 'unique')
+    return dropCopy(visited, { store, duplicates }, result)
   const put = store.putDocument({
     urlId,
     url: lease.url,

@@ -220,6 +220,8 @@ export class Crawl {
         queueMicrotask(() => this.#pump())
       },
     })
+    const { name } = this.#scopes.get(lease.sourceId) ?? {}
+    if (name !== undefined) visited.dropsCopies = this.#tools.described.get(name)?.copies === 'drop'
     if (this.#batch.length === 0) this.#batchSinceMs = now()
     this.#batch.push(visited)
     this.#batchBytes += weightOf(visited)

@@ -24,6 +24,8 @@ export type Visited = {
   feeds: readonly string[]
   /** May be recognised as a copy of another page. */
   mayFold: boolean
+  /** Its source keeps no copies of other pages. */
+  dropsCopies?: boolean
   /** How the rule of a page that is not stored fared. */
   rule?: RuleReport
   /** Asked the network for the page itself (robots refusals do not). */

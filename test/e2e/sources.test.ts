@@ -125,6 +125,31 @@ describe('the problem library of the documentation', () => {
   })
 })
 
+describe('a rule that never ends', () => {
+  it('costs its pages their fields, not their place, and is told of', async () => {
+    const directory = makeDirectory()
+    const site = await startExample('problems')
+    const rule = {
+      name: 'slow',
+      kind: 'detail',
+      match: '/problem/*',
+      fields: { f: { css: '.slow', regex: '^(a+)+$' } },
+    }
+    const source = { name: 'n', seeds: `${site.url}/problem/1`, scope: 'page', rules: [rule] }
+    const file = join(dirname(directory.path), 'slow.json')
+    writeFileSync(file, JSON.stringify({ sources: [source] }))
+    const args = ['--sources', file, '--data', directory.path, '--parse-timeout-ms', '1500']
+    const crawled = await run(['crawl', ...args, ...localCrawl])
+    assert.equal(crawled.code, 0, crawled.stderr)
+    assert.match(crawled.stdout, /stored +1\n/)
+    assert.match(crawled.stdout, /n\/slow: trouble in 1 of 1 pages, .*given up/)
+    const { stdout } = await run(['export', '--data', directory.path])
+    assert.match(String(jsonLines(stdout)[0]?.text), /求和1的第1段/)
+    await site.close()
+    directory.remove()
+  })
+})
+
 describe('a file of sources with a mistake', () => {
   it('starts nothing, and says where and what', async () => {
     const directory = makeDirectory()

@@ -56,7 +56,7 @@ function library(path: string, query: string): { type: string; text: string } | 
     return html(
       page(
         `题库`,
-        `<a href="/user/1">用户</a><h1>题目${id}：求和</h1><div class="statement">${prose(`求和${id}`)}<script>x()</script></div>
+        `<a href="/user/1">用户</a><p class="slow">${'a'.repeat(40)}!</p><h1>题目${id}：求和</h1><div class="statement">${prose(`求和${id}`)}<script>x()</script></div>
          <dl><dt>难度</dt><dd>${id * 100}</dd></dl><ul class="tags"><li>循环</li><li>数学</li></ul>
          <p class="points"><a href="/point/1">循环</a><a href="/point/2">for</a></p>`,
       ),

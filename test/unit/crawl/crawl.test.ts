@@ -1,6 +1,7 @@
 /** The crawl over a small web in memory: real store, frontier and duplicates; pages, network and clock are the test's. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { checkStore } from '../../../src/store/check.ts'
 import type { CrawlSpec } from '../../../src/store/records.ts'
 import { openCrawl, spec, ended, runToEnd, words, site, type Web } from './crawl-fixture.ts'
 
@@ -217,6 +218,26 @@ describe('a described source', () => {
     await runToEnd(crawl, described.wishOf('news'))
     assert.equal(asked.length, 6)
   })
+
+  for (const copies of ['drop', 'fold'] as const)
+    it(`${copies === 'drop' ? 'keeps no copy of another page' : 'keeps copies'} where it says ${copies}`, async () => {
+      const web: Web = {
+        'http://a.test/0': { text: words('first'), links: ['http://a.test/1', 'http://a.test/2'] },
+        'http://a.test/1': { text: words('first'), links: ['http://a.test/3'] },
+        'http://a.test/2': { text: words('second'), links: [] },
+        'http://a.test/3': { text: words('third'), links: [] },
+      }
+      const { crawl, described, urls, store } = openCrawl(web)
+      described.put({ name: 'news', seeds: 'http://a.test/0', scope: 'host', copies })
+      const job = await runToEnd(crawl, described.wishOf('news'))
+      assert.deepEqual(
+        urls(),
+        copies === 'drop' ? places('0', '2', '3') : places('0', '1', '2', '3'),
+      )
+      const { exactCopies, refused } = job.counts
+      assert.deepEqual([exactCopies, refused], copies === 'drop' ? [0, { copy: 1 }] : [1, {}])
+      assert.deepEqual(checkStore(store.db), [])
+    })
 
   it('names the rule that is for a page, whichever crawl came to it', () => {
     const { crawl, described, store } = openCrawl({})
