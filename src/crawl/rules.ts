@@ -103,7 +103,7 @@ function openPage(html: string, url: string): RulePage | null {
       .replace(/<(\/?)canvas(?=[\s/>])/gi, '<$1x-canvas')
     let document = parseDocument(source)
     if (document.documentElement?.localName !== 'html')
-      document = parseDocument(`<!doctype html><html><head></head><body>${source}</body></html>`)
+      document = parseDocument(`<html><head></head><body>${source}</body></html>`)
     gatherBody(document)
     addTableBodies(document)
     const href = document.querySelector('base[href]')?.getAttribute('href') ?? null

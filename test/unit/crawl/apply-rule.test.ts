@@ -98,6 +98,8 @@ describe('a field of a rule', () => {
     const xpath = "//dt[.='a']/following-sibling::dd[1]"
     const html = '<!DOCTYPE html>\n<html><body><dl><dt>a</dt><dd>b</dd></dl></body></html>'
     assert.deepEqual(onPage(html, { fields: { f: xpath } }).fields, { f: 'b' })
+    const bare = '<!doctype html><dl><dt>a</dt><dd>b</dd></dl>'
+    assert.deepEqual(onPage(bare, { fields: { f: xpath } }).fields, { f: 'b' })
   })
   it('that is required and missing is reported, one that is only empty too', () => {
     const { report } = onPage(shop, { fields: { a: { css: '.none', required: true }, b: '.none' } })
