@@ -19,6 +19,8 @@ import { createRobotsGate, type RobotsGate, type StoredRobots } from './crawl/ro
 import { covers } from './crawl/scope.ts'
 import { listBytesMax } from './crawl/sitemap.ts'
 import { HostRules } from './crawl/host-rules.ts'
+import { Sessions } from './crawl/session.ts'
+import { defaultSourceHttp } from './crawl/source-http.ts'
 import { openSeenFilter, type SeenFile } from './crawl/seen.ts'
 import { agentToken, egressOptions, fetchLimits } from './egress-options.ts'
 import { IndexKeeper } from './index-keeper.ts'
@@ -85,6 +87,7 @@ class Engine {
   readonly #log: Log
   readonly #store: Store
   readonly #egress: Egress
+  readonly #sessions: Sessions
   readonly #seen: SeenFile
   readonly #frontier: Frontier
   readonly #rules: HostRules
@@ -116,6 +119,7 @@ class Engine {
     this.#seen = seen
     this.#egress = createEgress(egressOptions(config))
     this.#rules = new HostRules(this.#store)
+    this.#sessions = new Sessions(this.#egress, () => defaultSourceHttp, log, Date.now)
     this.#frontier = openFrontier(this.#store, {
       judge: (url, isOfOwnShape) => this.#rules.verdict(url, isOfOwnShape),
       onLinksAdded: (urlId, elsewhere) => this.#rules.linksAdded(urlId, elsewhere),
@@ -308,7 +312,8 @@ class Engine {
       fetchPage: (lease, takes) => {
         const isAny = takes === 'any' || lease.kind !== 'page'
         const kindLimits = lease.kind === 'page' ? limits : listLimits
-        return fetchPage(this.#egress, lease, isAny ? { ...kindLimits, takes: 'lists' } : limits)
+        const session = this.#sessions.of(lease.sourceId)
+        return fetchPage(session, lease, isAny ? { ...kindLimits, takes: 'lists' } : limits)
       },
       parse: (job) => this.#parse({ kind: 'page', job }),
       parseList: (job) => this.#analyse<ListOutcome>({ kind: 'list', job }),

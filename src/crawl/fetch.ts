@@ -46,7 +46,7 @@ type Ending<Outcome = FetchOutcome> = Outcome extends unknown ? Omit<Outcome, 'e
  * @param nowMs wall clock, for a Retry-After that is a date.
  */
 export async function fetchPage(
-  egress: Egress,
+  egress: Pick<Egress, 'request'>,
   visit: Visit,
   limits: FetchLimits,
   nowMs: () => number = Date.now,
@@ -69,7 +69,7 @@ export async function fetchPage(
 }
 
 function ask(
-  egress: Egress,
+  egress: Pick<Egress, 'request'>,
   { url, etag, modified }: Visit,
   limits: FetchLimits,
   totalTimeoutMs: number,
@@ -212,7 +212,7 @@ const robotsClosedMs = 10 * 60_000
  * mean no restriction; 429, 5xx, no answer within 10 s, a broken redirect and a redirect that the guard refuses close the site for now.
  */
 export async function fetchRobots(
-  egress: Egress,
+  egress: Pick<Egress, 'request'>,
   origin: string,
   limits: Partial<Pick<FetchLimits, 'totalTimeoutMs' | 'signal'>> = {},
   nowMs: () => number = Date.now,

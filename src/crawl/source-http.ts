@@ -19,7 +19,7 @@ export type SourceHttp = {
 export type SourceLogin = {
   /** The page that holds the form. */
   url: string
-  /** CSS selector of the form; null = the first form that has a password field, else all the named fields. */
+  /** The form's id (`#id`) or name; null = the first form that has a password field, else all the named fields. */
   form: string | null
   /** Field name -> value. What the form holds besides (hidden fields, tokens) is sent as it is. */
   fields: Readonly<Record<string, string>>
@@ -29,7 +29,7 @@ export type SourceLogin = {
   lost: readonly string[]
 }
 /** All that are given must hold. */
-export type LoginCheck = { text: string | null; selector: string | null; urlPrefix: string | null }
+export type LoginCheck = { text: string | null; urlPrefix: string | null }
 
 export const defaultSourceHttp: SourceHttp = Object.freeze({
   userAgents: [],
@@ -177,14 +177,13 @@ function loginOf(read: Reader, given: unknown, where: string): SourceLogin | nul
   const all = read.object(given, where, ['url', 'form', 'fields', 'check', 'lost'])
   const fields = read.record(all['fields'], `${where}.fields`, fieldsMax)
   if (fields.length === 0) throw wrong(`${where}.fields`, 'at least one field is wanted')
-  const check = read.object(all['check'] ?? {}, `${where}.check`, ['text', 'selector', 'urlPrefix'])
+  const check = read.object(all['check'] ?? {}, `${where}.check`, ['text', 'urlPrefix'])
   return {
     url: httpUrl(read.text(all['url'] ?? '', `${where}.url`), `${where}.url`),
     form: read.optional(all['form'], `${where}.form`),
     fields: Object.fromEntries(fields),
     check: {
       text: read.optional(check['text'], `${where}.check.text`),
-      selector: read.optional(check['selector'], `${where}.check.selector`),
       urlPrefix: read.optional(check['urlPrefix'], `${where}.check.urlPrefix`),
     },
     lost: read.texts(all['lost'], `${where}.lost`),

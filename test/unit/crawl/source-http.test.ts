@@ -37,7 +37,7 @@ describe('the HTTP settings of a source', () => {
       url: 'https://h.example/login',
       form: null,
       fields: { user: 'me', password: 'p-secret' },
-      check: { text: 'Welcome', selector: null, urlPrefix: null },
+      check: { text: 'Welcome', urlPrefix: null },
       lost: ['/login'],
     })
     assert.deepEqual(http.proxies, ['http://u:pw-secret@10.0.0.1:3128/', 'socks5://10.0.0.2:1080'])

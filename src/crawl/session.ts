@@ -1,0 +1,240 @@
+/** How one source is asked: its headers, User-Agents in turn, cookies, proxies, and its login. Wraps the egress; follows nothing but the login. */
+import { readFile } from 'node:fs/promises'
+import { decodeBody, contentCodings } from '../lib/decode.ts'
+import type { Egress, EgressAnswer, EgressRequest } from '../lib/egress.ts'
+import type { Log } from '../lib/log.ts'
+import { normalizeUrl } from '../lib/url.ts'
+import { decodeText } from './charset.ts'
+import { Cookies } from './cookies.ts'
+import { asksPassword, findLoginForm, type LoginForm } from './login-form.ts'
+import { createProxyRing, type ProxyRing } from './proxies.ts'
+import { proxyName, type SourceHttp, type SourceLogin } from './source-http.ts'
+
+export type Requester = Pick<Egress, 'request'>
+
+/** A login that fails, or is lost again at once, is not tried for ever: it could lock the account. */
+const loginsMax = 3
+const loginsWithinMs = 3_600_000
+const loginHopsMax = 5
+const loginTimeoutMs = 30_000
+const loginBytesMax = 2 * 1024 * 1024
+
+export class Session implements Requester {
+  readonly #egress: Requester
+  readonly #http: SourceHttp
+  readonly #log: Log
+  readonly #now: () => number
+  readonly #cookies = new Cookies()
+  readonly #proxies: ProxyRing
+  #turn = 0
+  #begun: Promise<void> | null = null
+  #login: Promise<boolean> | null = null
+  readonly #loginsAtMs: number[] = []
+
+  constructor(egress: Requester, http: SourceHttp, log: Log, now: () => number) {
+    this.#egress = egress
+    this.#http = http
+    this.#log = log
+    this.#now = now
+    this.#proxies = createProxyRing(http.proxies, now)
+  }
+
+  /**
+   * One request as this source makes it. The first one waits for cookies.txt and the login; a page that shows that the login was lost is
+   * asked once more after another login.
+   */
+  async request(url: string, request: EgressRequest): Promise<EgressAnswer> {
+    this.#begun ??= this.#begin()
+    await this.#begun
+    const answer = await this.#ask(url, request)
+    const { login } = this.#http
+    if (login === null || !this.#isLost(answer, url, login)) return answer
+    return (await this.#logIn(login)) ? this.#ask(url, request) : answer
+  }
+
+  async #begin(): Promise<void> {
+    const { cookiesFile, login } = this.#http
+    if (cookiesFile !== null) await this.#importFile(cookiesFile)
+    if (login !== null) await this.#logIn(login)
+  }
+
+  async #importFile(path: string): Promise<void> {
+    try {
+      const { taken, badLine } = await this.#cookies.importText(await readFile(path, 'utf8'))
+      this.#log(badLine === null ? 'info' : 'warn', 'cookies read', { path, taken, badLine })
+    } catch (error) {
+      // The crawl goes on without: what then is refused is told page by page.
+      this.#log('warn', 'cookies not read', { path, detail: (error as Error).message })
+    }
+  }
+
+  async #ask(url: string, request: EgressRequest): Promise<EgressAnswer> {
+    const { headers, userAgents, cookies } = this.#http
+    const cookie = cookies === 'keep' ? this.#cookies.headerFor(url) : ''
+    const agent = userAgents[this.#turn++ % Math.max(1, userAgents.length)]
+    const proxy = this.#proxies.next()
+    const answer = await this.#egress.request(url, {
+      ...request,
+      headers: {
+        ...request.headers,
+        ...headers,
+        ...(agent === undefined ? {} : { 'user-agent': agent }),
+        ...(cookie === '' ? {} : { cookie }),
+      },
+      ...(proxy === null ? {} : { proxy }),
+    })
+    if (proxy !== null) this.#judgeProxy(proxy, answer)
+    if (answer.kind === 'answer' && cookies === 'keep') {
+      const set = (answer.headers['set-cookie'] ?? '').split('\n').filter((line) => line !== '')
+      await this.#cookies.take(url, set)
+    }
+    return answer
+  }
+
+  #judgeProxy(proxy: string, answer: EgressAnswer): void {
+    const isWell = answer.kind !== 'failed' || answer.reason !== 'proxy'
+    this.#proxies.report(proxy, isWell)
+    if (!isWell) this.#log('warn', 'a proxy rests', { proxy: proxyName(proxy) })
+  }
+
+  #isLost(answer: EgressAnswer, url: string, login: SourceLogin): boolean {
+    if (answer.kind !== 'answer' || url === login.url) return false
+    if (answer.status === 401) return true
+    if (answer.status >= 300 && answer.status < 400) {
+      const to = normalizeUrl(answer.headers['location'] ?? '', url)
+      if (to === null) return false
+      return to === login.url || login.lost.some((mark) => isUrlOrPath(mark) && isAt(to, url, mark))
+    }
+    const marks = login.lost.filter((mark) => !isUrlOrPath(mark))
+    if (marks.length === 0 || answer.body.byteLength === 0) return false
+    const html = textOf(answer)
+    return marks.some((mark) => html.includes(mark))
+  }
+
+  /** Calls at the same time share one login. @returns did it work? */
+  #logIn(login: SourceLogin): Promise<boolean> {
+    this.#login ??= this.#tryLogin(login).finally(() => (this.#login = null))
+    return this.#login
+  }
+
+  async #tryLogin(login: SourceLogin): Promise<boolean> {
+    const nowMs = this.#now()
+    while ((this.#loginsAtMs[0] ?? nowMs) < nowMs - loginsWithinMs) this.#loginsAtMs.shift()
+    if (this.#loginsAtMs.length >= loginsMax) return false
+    this.#loginsAtMs.push(nowMs)
+    const problem = await this.#sendForm(login)
+    if (problem === null) this.#log('info', 'logged in', { at: login.url })
+    else this.#log('warn', 'not logged in', { at: login.url, problem })
+    return problem === null
+  }
+
+  /** null = logged in; else what went wrong, without any value of a field. */
+  async #sendForm(login: SourceLogin): Promise<string | null> {
+    const page = await this.#follow(login.url, null)
+    if (typeof page === 'string') return `the login page: ${page}`
+    const form = findLoginForm(page.html, page.url, login.form, Object.keys(login.fields))
+    if (form === null) return 'the login page has no such form'
+    const after = await this.#follow(form.action, { form, fields: login.fields })
+    if (typeof after === 'string') return `the answer to the form: ${after}`
+    const { text, urlPrefix } = login.check
+    if (text !== null && !after.html.includes(text)) return 'the page after it lacks the text'
+    if (urlPrefix !== null && !isAt(after.url, login.url, urlPrefix))
+      return `it led to ${after.url}`
+    const isUnchecked = text === null && urlPrefix === null
+    return isUnchecked && asksPassword(after.html, after.url)
+      ? 'it asks for a password again'
+      : null
+  }
+
+  /** To the page at the end of redirects; or why there is none. */
+  async #follow(
+    from: string,
+    filled: { form: LoginForm; fields: Readonly<Record<string, string>> } | null,
+  ): Promise<{ url: string; html: string } | string> {
+    let url = from
+    let post: EgressRequest['post'] | null = null
+    if (filled !== null) {
+      const sent = fillIn(filled.form, filled.fields)
+      if (filled.form.method === 'post')
+        post = { type: 'application/x-www-form-urlencoded', body: sent }
+      else url = `${from.replace(/\?.*$/s, '')}?${sent}`
+    }
+    for (let hops = 0; hops <= loginHopsMax; hops++) {
+      const answer = await this.#ask(url, {
+        headers: { accept: 'text/html,*/*;q=0.5', 'accept-encoding': 'gzip, deflate' },
+        totalTimeoutMs: loginTimeoutMs,
+        headersTimeoutMs: loginTimeoutMs,
+        wireBytesMax: loginBytesMax,
+        ...(post === null ? {} : { post }),
+      })
+      if (answer.kind !== 'answer') return answer.reason
+      const to = normalizeUrl(answer.headers['location'] ?? '', url)
+      if (answer.status < 300 || answer.status >= 400 || to === null)
+        return answer.status >= 400 ? `status ${answer.status}` : { url, html: textOf(answer) }
+      // 307 and 308 repeat the form; it goes to its own origin only.
+      const repeats = answer.status === 307 || answer.status === 308
+      if (!repeats || new URL(to).origin !== new URL(url).origin) post = null
+      url = to
+    }
+    return 'too many redirects'
+  }
+}
+
+/** The form as it came, with our values in the place of its own. */
+function fillIn(form: LoginForm, fields: Readonly<Record<string, string>>): string {
+  const values = form.values.filter(([name]) => fields[name] === undefined)
+  return new URLSearchParams([...values, ...Object.entries(fields)]).toString()
+}
+
+const isUrlOrPath = (mark: string): boolean => /^(https?:\/\/|\/)/i.test(mark)
+const isAt = (url: string, base: string, prefix: string): boolean => {
+  const start = URL.parse(prefix, base)?.href
+  return start !== undefined && url.startsWith(start)
+}
+
+function textOf(answer: Extract<EgressAnswer, { kind: 'answer' }>): string {
+  const codings = contentCodings(answer.headers['content-encoding'] ?? '') ?? ''
+  const decoded = decodeBody(answer.body, codings, 4 * loginBytesMax)
+  if (decoded.kind !== 'decoded') return ''
+  return decodeText(decoded.bytes, answer.headers['content-type'] ?? '').text
+}
+
+/** Sessions by source, made when first asked for; of sources without settings, only so many are kept. */
+export class Sessions {
+  readonly #egress: Requester
+  readonly #httpOf: (sourceId: number) => SourceHttp
+  readonly #log: Log
+  readonly #now: () => number
+  readonly #sessions = new Map<number, Session>()
+
+  constructor(
+    egress: Requester,
+    httpOf: (sourceId: number) => SourceHttp,
+    log: Log,
+    now: () => number,
+  ) {
+    this.#egress = egress
+    this.#httpOf = httpOf
+    this.#log = log
+    this.#now = now
+  }
+
+  of(sourceId: number): Session {
+    const known = this.#sessions.get(sourceId)
+    if (known !== undefined) return known
+    if (this.#sessions.size >= sessionsMax) {
+      const [oldest] = this.#sessions.keys()
+      if (oldest !== undefined) this.#sessions.delete(oldest)
+    }
+    const session = new Session(this.#egress, this.#httpOf(sourceId), this.#log, this.#now)
+    this.#sessions.set(sourceId, session)
+    return session
+  }
+
+  /** The settings of this source changed: it begins anew. */
+  forget(sourceId: number): void {
+    this.#sessions.delete(sourceId)
+  }
+}
+
+const sessionsMax = 1_000
