@@ -13,7 +13,7 @@ import { createMemoryReleaser, tuneAllocator } from './lib/mmap.ts'
 import { sendEvent, type Caller } from './lib/rpc.ts'
 import { machineOf } from './machine.ts'
 import { profileOf, type Profile } from './memory.ts'
-import type { ExportCall, SearchCall } from './searcher.ts'
+import type { ExportCall, SearchCall, SimilarCall } from './searcher.ts'
 import type { CrawlControl, Health, SearchPort } from './server/control.ts'
 import type { JobStatus } from './store/records.ts'
 
@@ -196,6 +196,10 @@ function searchPort(config: Config, thread: KeptThread | null): SearchPort {
     },
     suggest: (q, limit) => ask('suggest', { q, limit }),
     document: (id) => ask('document', id),
+    similar: (id, limit) => {
+      const untilMs = Date.now() + config['search-deadline-ms']
+      return ask('similar', { id, limit, untilMs } satisfies SimilarCall)
+    },
     stats: () => ask('stats'),
     exportAfter: (after, limit) => ask('export', { after, limit } satisfies ExportCall),
     isReady: () => thread?.isReady() === true,

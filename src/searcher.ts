@@ -13,6 +13,7 @@ import { createAnalyzer } from './text/tokenize.ts'
 export type SearchData = { profile: Profile; file: string; tables: SharedArrayBuffer }
 /** `untilMs`: wall clock, because each thread's monotonic clock has its own zero. */
 export type SearchCall = { request: SearchRequest; untilMs: number }
+export type SimilarCall = { id: string; limit: number; untilMs: number }
 export type ExportCall = { after: number; limit: number }
 
 export function run({ file, tables, profile }: SearchData): void {
@@ -24,12 +25,9 @@ export function run({ file, tables, profile }: SearchData): void {
   })
   let isClosing = false
   answerCalls(parentPort, {
-    search({ request, untilMs }: SearchCall) {
-      const leftMs = untilMs - Date.now()
-      if (leftMs <= 0)
-        throw new AppError('overloaded', 'The query waited too long.', { retryAfterS: 1 })
-      return searcher.answer(request, performance.now() + leftMs)
-    },
+    search: ({ request, untilMs }: SearchCall) => searcher.answer(request, deadlineOf(untilMs)),
+    similar: ({ id, limit, untilMs }: SimilarCall) =>
+      searcher.similar(id, limit, deadlineOf(untilMs)),
     suggest: ({ q, limit }: { q: string; limit: number }) => searcher.suggest(q, limit),
     document: (id: string) => reader.documentRecord(id),
     stats: () => reader.stats(),
@@ -47,4 +45,12 @@ export function run({ file, tables, profile }: SearchData): void {
     if (!isClosing && searcher.warmUp()) setImmediate(warmUp)
   }
   setImmediate(warmUp)
+}
+
+/** By this thread's clock. @throws AppError overloaded when it has passed already */
+function deadlineOf(untilMs: number): number {
+  const leftMs = untilMs - Date.now()
+  if (leftMs <= 0)
+    throw new AppError('overloaded', 'The query waited too long.', { retryAfterS: 1 })
+  return performance.now() + leftMs
 }

@@ -3,6 +3,7 @@ import { licenses, nativeOrigin, programVersion } from '../assets.ts'
 import { describeConfig } from '../config.ts'
 import { AppError } from '../lib/errors.ts'
 import type { SearchAnswer, SearchRequest } from '../search/answer.ts'
+import { requestDefaults } from '../search/request.ts'
 import type { ExportPage } from '../store/read-documents.ts'
 import type { UrlStory } from '../store/records.ts'
 import { findServer } from './client.ts'
@@ -11,18 +12,10 @@ import { asking, formatOf, integerOption, write, type Call } from './command.ts'
 export async function searchCommand(call: Call): Promise<number> {
   const form = formatOf(call, 'text')
   const request: SearchRequest = {
+    ...requestDefaults,
     q: call.operands.join(' '),
     limit: integerOption(call, 'limit', 10, 1, 50),
     offset: integerOption(call, 'offset', 0, 0, 1_000),
-    sort: 'relevance',
-    match: 'auto',
-    site: [],
-    notSite: [],
-    lang: [],
-    since: null,
-    until: null,
-    group: 'duplicate',
-    snippet: 160,
   }
   const { q, limit, offset } = request
   const answer = await asking(

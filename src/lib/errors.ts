@@ -3,6 +3,7 @@
 const table = {
   usage: [400, 64, 'See `findling --help`.'],
   invalid_parameter: [400, 64, 'Correct the parameter.'],
+  invalid_cursor: [400, 64, 'Begin again without a cursor.'],
   query_too_long: [400, 64, 'Shorten the query.'],
   config_invalid: [400, 78, 'Correct the setting.'],
   bad_input: [400, 65, 'Correct the input.'],

@@ -1,19 +1,39 @@
 /** Question and answer of a search, as they cross the thread border and leave through the API. */
 
+/** What a field must be: one of `values` (or a path below one), and within [min, max]. Empty and null ask nothing. */
+export type FieldCondition = {
+  name: string
+  values: readonly string[]
+  min: string | null
+  max: string | null
+  isExcluded?: boolean
+}
+
 export type SearchRequest = {
   q: string
   limit: number
   offset: number
-  sort: 'relevance' | 'date' | '-date'
+  /** Where an answer before this one said it goes on; null = at `offset`. */
+  cursor: string | null
+  /** relevance | date (newest first) | -date | id | -id | field:NAME (smallest first) | -field:NAME */
+  sort: string
   match: 'auto' | 'all' | 'any'
   site: readonly string[]
   notSite: readonly string[]
   lang: readonly string[]
+  /** Media types or their short names. */
+  type: readonly string[]
+  fields: readonly FieldCondition[]
   /** ISO 8601 date or duration (P7D); null = no bound. Judged against published_at, else changed_at. */
   since: string | null
   until: string | null
   /** Fold near and exact copies into one hit. */
   group: 'duplicate' | 'none'
+  /** One hit for each site. */
+  collapse: 'site' | null
+  /** host | lang | type | date | field:NAME | field:NAME/NODE, as facets.ts reads them. */
+  facets: readonly string[]
+  facetLimit: number
   /** Width of a snippet in columns: a CJK character counts two. */
   snippet: number
   /** Whether each hit says how its score came about. */
@@ -50,6 +70,25 @@ export type Hit = {
     ids: readonly string[]
     items: readonly { id: string; url: string; title: string }[]
   }
+  /** Where one hit a site is shown: how many more the site has. */
+  more_from_site: number | null
+}
+
+/** How many hits there would be with this value as a further filter. */
+export type FacetValue = {
+  /** As a filter takes it: of a tree the whole path. */
+  value: string
+  count: number
+  /** Of a tree: whether something is below it. */
+  has_children: boolean
+}
+export type Facets = Record<string, readonly FacetValue[]>
+
+/** For an answer without hits: what else finds something, best first. */
+export type Help = {
+  words: readonly { word: string; q: string; total: number }[]
+  /** `parameter`: of the request; null where the filter is written in the query. `q`: the query without it. */
+  filters: readonly { filter: string; parameter: string | null; q: string; total: number }[]
 }
 
 /** How often a term stands in each field of a page. `rest` = the page without its main content. */
@@ -112,8 +151,26 @@ export type SearchAnswer = {
   suggestions: readonly { text: string; type: 'correction' | 'shorter' }[]
   warnings: readonly string[]
   hits: readonly Hit[]
+  /** Where this list goes on; null at its end. */
+  next_cursor: string | null
+  facets: Facets
+  help: Help | null
+}
+
+export type SimilarAnswer = {
+  /** Pages of the same group. similarity 0..1 and distance in bits of 64 are those from the centre of the group. */
+  copies: readonly {
+    id: string
+    url: string
+    title: string
+    is_exact: boolean
+    similarity: number | null
+    distance: number | null
+  }[]
+  /** Pages on the same matter, best first. */
+  related: readonly { id: string; url: string; site: string; title: string; score: number }[]
 }
 
 export type SuggestAnswer = {
-  suggestions: readonly { text: string; type: 'title' | 'term'; count: number }[]
+  suggestions: readonly { text: string; type: 'query' | 'title' | 'term'; count: number }[]
 }

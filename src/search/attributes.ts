@@ -1,5 +1,7 @@
 /** What filters, folding and sorting need of every document, in typed arrays by docno: about 22 bytes each. Read-only, grows with the collection. */
 import type { Db } from '../lib/sqlite.ts'
+import type { FieldCondition } from './answer.ts'
+import { Fields } from './fields.ts'
 
 type Row = {
   docno: number
@@ -22,6 +24,8 @@ export type Filter = {
   notSite: readonly string[]
   lang: readonly string[]
   fileType: readonly string[]
+  type: readonly string[]
+  fields: readonly FieldCondition[]
   /** Milliseconds, [sinceMs, untilMs). */
   sinceMs: number | null
   untilMs: number | null
@@ -36,6 +40,9 @@ export class Attributes {
   readonly #copyMarks
   readonly #copies
   readonly #hostName
+  readonly #docno
+  readonly #fields: Fields
+  #areFieldsFresh = false
   #dataVersion: unknown
   #lastDocno = 0
   #rows = 0
@@ -43,6 +50,10 @@ export class Attributes {
   readonly #langs = createInterner()
   readonly #types = createInterner()
   readonly #hostNames = new Map<number, string>()
+  /** Sites = host names: http and https of one name are one. */
+  readonly #siteNames: string[] = []
+  readonly #sites = new Map<string, number>()
+  readonly #siteOfHost = new Map<number, number>()
   /** Exact copies by the URL of their original. */
   #copiesOf = new Map<number, number[]>()
   /** Sums over the copies as they were loaded: equal sums, equal copies. */
@@ -61,6 +72,8 @@ export class Attributes {
        FROM doc WHERE copy_of IS NOT NULL`,
     )
     this.#hostName = db.prepare<{ origin: string }>('SELECT origin FROM host WHERE id=?')
+    this.#docno = db.prepare<{ docno: number }>('SELECT docno FROM doc WHERE url_id=?')
+    this.#fields = new Fields(db)
   }
 
   /** Within the reader's transaction: takes over documents that came since. @param living documents of the index */
@@ -68,11 +81,64 @@ export class Attributes {
     const version = this.#db.pragma('data_version')
     if (version === this.#dataVersion) return
     this.#dataVersion = version
+    this.#areFieldsFresh = false
     const copies = this.#copyMark.count
     if (this.#rows > (living + copies) * 1.5 + staleRowsMax) this.#forget()
     for (const row of this.#after.iterate(this.#lastDocno)) this.#add(row)
     const mark = this.#copyMarks.get()
     if (mark && !isEqualMark(mark, this.#copyMark)) this.#reloadCopies()
+  }
+
+  /** Loaded at the first question that needs them. */
+  fields(): Fields {
+    if (!this.#areFieldsFresh) this.#fields.refresh()
+    this.#areFieldsFresh = true
+    return this.#fields
+  }
+
+  lastDocno(): number {
+    return this.#lastDocno
+  }
+
+  urlId(docno: number): number {
+    return this.#columns.urlIds[docno] ?? 0
+  }
+
+  /** The living document of a URL, an exact copy included. */
+  docnoOf(urlId: number): number | null {
+    return this.#docno.value(urlId) ?? null
+  }
+
+  /** A small number for each host name. */
+  siteOf(docno: number): number {
+    const host = this.#columns.hosts[docno] as number
+    const known = this.#siteOfHost.get(host)
+    if (known !== undefined) return known
+    const name = this.#nameOf(host)
+    const site = this.#sites.get(name) ?? this.#siteNames.push(name) - 1
+    this.#sites.set(name, site)
+    this.#siteOfHost.set(host, site)
+    return site
+  }
+
+  siteName(site: number): string {
+    return this.#siteNames[site] ?? ''
+  }
+
+  langOf(docno: number): number {
+    return this.#columns.langs[docno] as number
+  }
+
+  langName(lang: number): string {
+    return this.#langs.name(lang)
+  }
+
+  typeOf(docno: number): number {
+    return this.#columns.types[docno] as number
+  }
+
+  typeName(type: number): string {
+    return this.#types.name(type)
   }
 
   dateMs(docno: number): number {
@@ -95,7 +161,7 @@ export class Attributes {
 
   /** Compiles a filter; null where every document passes. */
   accepts(filter: Filter): ((docno: number) => boolean) | null {
-    const { lang, fileType, sinceMs, untilMs } = filter
+    const { lang, sinceMs, untilMs } = filter
     const tests: ((docno: number) => boolean)[] = []
     const { hosts, langs, types, dates } = this.#columns
     if (filter.site.length > 0 || filter.notSite.length > 0) {
@@ -114,10 +180,12 @@ export class Attributes {
       const wanted = this.#langs.matching((value) => lang.some((name) => isLang(value, name)))
       tests.push((docno) => wanted.has(langs[docno] as number))
     }
-    if (fileType.length > 0) {
+    for (const fileType of [filter.fileType, filter.type]) {
+      if (fileType.length === 0) continue
       const wanted = this.#types.matching((value) => fileType.some((name) => isType(value, name)))
       tests.push((docno) => wanted.has(types[docno] as number))
     }
+    if (filter.fields.length > 0) tests.push(...this.fields().accepts(filter.fields))
     if (sinceMs !== null) tests.push((docno) => (dates[docno] as number) >= sinceMs)
     if (untilMs !== null) tests.push((docno) => (dates[docno] as number) < untilMs)
     return tests.length === 0 ? null : (docno) => tests.every((test) => test(docno))
@@ -173,6 +241,7 @@ export class Attributes {
     this.#copiesOf = new Map()
     this.#copyMark = { count: 0, docnos: 0, originals: 0 }
     this.#groups = new Set()
+    this.#fields.forget()
     this.#lastDocno = 0
     this.#rows = 0
   }
@@ -227,12 +296,17 @@ const isEqualMark = (
 /** Numbers for few distinct names. The 255 first are told apart, all later ones share the last number. */
 function createInterner() {
   const numbers = new Map<string, number>()
+  const names: string[] = []
   return {
+    name: (number: number): string => names[number] ?? 'other',
     number(name: string): number {
       const known = numbers.get(name)
       if (known !== undefined) return known
       const number = Math.min(numbers.size, 255)
-      if (number < 255) numbers.set(name, number)
+      if (number < 255) {
+        numbers.set(name, number)
+        names.push(name)
+      }
       return number
     },
     matching(test: (name: string) => boolean): Set<number> {

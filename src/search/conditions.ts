@@ -310,6 +310,8 @@ const noFilter = {
   notSite: [],
   lang: [],
   fileType: [],
+  type: [],
+  fields: [],
   sinceMs: null,
   untilMs: null,
 }

@@ -171,6 +171,7 @@ export function createIndexReader(db: Db): IndexReader {
     explain: (query, docnos) => scorer.explain(query, docnos),
     complete: (prefix, limit) => completeTerms(snapshot.views(), prefix, limit),
     documents: () => snapshot.documents(),
+    living: () => snapshot.codes(),
     frequency: (term) => scorer.frequency(term),
     postings: (term, deadlineMs) => scorer.postings(term, deadlineMs),
     docnoLimit: () => snapshot.codes().length,

@@ -13,7 +13,11 @@ const copiesNamedMax = 10
 const copiesShownMax = 3
 const copiesCountedMax = 1_000
 
-export type HitMaker = (hit: IndexHit, plan: Plan, request: SearchRequest) => Hit | null
+export type HitMaker = (
+  hit: IndexHit,
+  plan: Plan,
+  request: SearchRequest,
+) => Omit<Hit, 'more_from_site'> | null
 
 /** null: the document went away, which only a stale entry of memory can cause. */
 export function createHitMaker(store: Reader, analyzer: Analyzer): HitMaker {

@@ -113,6 +113,8 @@ export interface IndexReader {
   /** Index terms that begin with `prefix`, most frequent first. */
   complete(prefix: string, limit: number): { term: string; documents: number }[]
   documents(): number
+  /** By docno: 0 where no living document with postings of its own has it. Longer than needed; of this moment only. */
+  living(): Uint8Array
   /** Documents that hold the term. */
   frequency(term: string): number
   /** The first `count` of each are all postings of a term in docno order, the dead included; the next call overwrites them. */

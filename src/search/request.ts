@@ -7,6 +7,47 @@ import type { ParsedQuery } from './query.ts'
 
 const dayMs = 86_400_000
 
+/** A search as it is without wishes. */
+export const requestDefaults: Omit<SearchRequest, 'q'> = {
+  limit: 10,
+  offset: 0,
+  cursor: null,
+  sort: 'relevance',
+  match: 'auto',
+  site: [],
+  notSite: [],
+  lang: [],
+  type: [],
+  fields: [],
+  since: null,
+  until: null,
+  group: 'duplicate',
+  collapse: null,
+  facets: [],
+  facetLimit: 10,
+  snippet: 160,
+}
+
+/** What a list is ordered by; `isDescending`: the largest first. */
+export type Order =
+  | { by: 'relevance' }
+  | { by: 'date' | 'id'; isDescending: boolean }
+  | { by: 'field'; name: string; isDescending: boolean }
+
+/** @throws AppError invalid_parameter */
+export function orderOf(sort: string): Order {
+  if (sort === 'relevance') return { by: 'relevance' }
+  if (sort === 'date' || sort === '-date') return { by: 'date', isDescending: sort === 'date' }
+  if (sort === 'id' || sort === '-id') return { by: 'id', isDescending: sort === '-id' }
+  const [, minus, name] = /^(-?)field[:.](.+)$/s.exec(sort) ?? []
+  if (name === undefined)
+    throw new AppError(
+      'invalid_parameter',
+      `sort: "${sort}" is none of relevance, date, -date, id, field:NAME, -field:NAME`,
+    )
+  return { by: 'field', name, isDescending: minus === '-' }
+}
+
 /** @throws AppError invalid_parameter for a time that is none */
 export function filterOf(request: SearchRequest, parsed: ParsedQuery, nowMs: number): Filter {
   const since = request.since === null ? null : timeOf('since', request.since, nowMs)
@@ -16,6 +57,8 @@ export function filterOf(request: SearchRequest, parsed: ParsedQuery, nowMs: num
     notSite: [...request.notSite, ...parsed.notSite].map((site) => site.toLowerCase()),
     lang: [...request.lang, ...parsed.lang].map((lang) => lang.toLowerCase()),
     fileType: parsed.fileType,
+    type: request.type.map((type) => type.toLowerCase()),
+    fields: request.fields,
     sinceMs: latest(since?.fromMs ?? null, parsed.afterMs),
     untilMs: earliest(until?.toMs ?? null, parsed.beforeMs),
   }

@@ -1,44 +1,48 @@
-/** Answers a search: parse, ask the index, filter, verify, fold, show. The search thread's only owner of reader and attributes. */
+/** Answers a search: parse, find, page, count, show. The search thread's only owner of reader and attributes. */
+import { randomBytes } from 'node:crypto'
 import { dirname } from 'node:path'
 import { AppError } from '../lib/errors.ts'
 import type { Reader } from '../store/reader.ts'
 import type { Analyzer } from '../text/tokenize.ts'
-import type { Hit, SearchAnswer, SearchRequest, SuggestAnswer } from './answer.ts'
+import type {
+  Facets,
+  Hit,
+  SearchAnswer,
+  SearchRequest,
+  SimilarAnswer,
+  SuggestAnswer,
+} from './answer.ts'
 import { Attributes } from './attributes.ts'
-import { createExplainer } from './explain.ts'
-import { createIndexReader } from './flex.ts'
 import { createConditions } from './conditions.ts'
-import { type DocnoSet, eachOf, has } from './docno-set.ts'
+import { createExplainer } from './explain.ts'
+import { countFacet } from './facets.ts'
+import { Finder, type FinderTools } from './finder.ts'
+import { createIndexReader } from './flex.ts'
+import { createHelp } from './help.ts'
 import { createHitMaker } from './hits.ts'
-import type { IndexAnswer, IndexHit, IndexReader, PackedSegment } from './index.ts'
+import type { IndexAnswer, IndexHit, PackedSegment } from './index.ts'
+import { Pager, type Page } from './paging.ts'
 import { type Plan, planQuery } from './plan.ts'
 import { type ParsedQuery, parseQuery, queryCharsMax } from './query.ts'
 import { type Related, relatedTo } from './related.ts'
 import { createReranker } from './rerank.ts'
-import { filterOf } from './request.ts'
+import { filterOf, requestDefaults } from './request.ts'
 import { queryWordsMax } from './score.ts'
 import { createSecondTry } from './second-try.ts'
 import { shorterQueries } from './shorter.ts'
+import { createSimilar } from './similar.ts'
 import { createSuggester } from './suggest.ts'
 import { createSynonyms, withSynonyms } from './synonyms.ts'
-import { createTopList } from './top.ts'
 
 const warmUpMs = 2_000
 const warmUpQueries = 4
 const warmUpTitlesRead = 500
 const warmUpChars = 64
 const warmUpRequest: Omit<SearchRequest, 'q'> = {
-  limit: 10,
-  offset: 0,
-  sort: 'relevance',
+  ...requestDefaults,
   match: 'any',
-  site: [],
-  notSite: [],
-  lang: [],
-  since: null,
-  until: null,
-  group: 'duplicate',
   snippet: 240,
+  facets: ['host', 'lang', 'type', 'date'],
 }
 
 export type Searcher = {
@@ -50,45 +54,19 @@ export type Searcher = {
    */
   answer(request: SearchRequest, deadlineMs: number): SearchAnswer
   suggest(q: string, limit: number): SuggestAnswer
+  /** Copies of a page and pages on the same matter; null where there is no such page. @param deadlineMs as above */
+  similar(id: string, limit: number, deadlineMs: number): SimilarAnswer | null
   /** A few searches for words of the newest titles, one a call; false after the last. Before them a first query takes its time over cold code and tables. */
   warmUp(): boolean
 }
 
-type Once = { answer: SearchAnswer; plan: Plan }
-
-/** The words of a page rank, and any of them will do. */
-function takeRelated(plan: Plan, { words }: Related): void {
-  const known = new Set(plan.index.words.map(({ term }) => term))
-  const more = words.filter(({ term }) => !known.has(term))
-  plan.index = {
-    ...plan.index,
-    words: [...plan.index.words, ...more].slice(0, queryWordsMax),
-    match: known.size === 0 ? 'any' : plan.index.match,
-  }
-  plan.isConditional = false
-}
-
-/** What was found, best first, before folding: `total` documents, exact or at least. */
-type Found = {
-  hits: IndexHit[]
-  total: number
-  isExact: boolean
-  matched: IndexAnswer['matched']
-}
-
-/** Counts what the index accepts, because totals are told after folding. */
-type Tally = { grouped: number; groups: Set<number>; copies: number }
-
 export function createSearcher(store: Reader, analyzer: Analyzer): Searcher {
   const index = createIndexReader(store.db)
   const attributes = new Attributes(store.db)
-  const rerank = createReranker(store, analyzer, index)
-  const makeHit = createHitMaker(store, analyzer)
-  const explain = createExplainer(store, analyzer, index)
+  const tools = { store, index, attributes, rerank: createReranker(store, analyzer, index) }
   const suggester = createSuggester(store, analyzer, index)
-  const synonyms = createSynonyms(dirname(store.db.file))
-  const secondTry = createSecondTry(store, analyzer, index)
-  const conditions = createConditions(store, analyzer, index, attributes)
+  const similar = createSimilar(store, analyzer, index)
+  const answer = createAnswerer(tools, analyzer)
 
   const within = <R>(work: () => R): R => {
     index.begin()
@@ -100,42 +78,6 @@ export function createSearcher(store: Reader, analyzer: Analyzer): Searcher {
     }
   }
 
-  const show = showerOf(makeHit, explain)
-  const once = (request: SearchRequest, deadlineMs: number): Once => {
-    const startMs = performance.now()
-    const typed = parseQuery(request.q)
-    const parsed = withSynonyms(typed, synonyms().synonyms, analyzer, index)
-    const plan = planQuery(parsed, analyzer, index, request.match)
-    const related = parsed.related && relatedTo(parsed.related, store, analyzer, index)
-    if (related) takeRelated(plan, related)
-    else if (parsed.related) parsed.warnings.push(`related: ${parsed.related} is no known page.`)
-    const passes = attributes.accepts(filterOf(request, parsed, Date.now()))
-    const held = conditions.evaluate(parsed.conditions, deadlineMs, related ? related.docno : null)
-    const finder = new Finder(store, index, attributes, plan, passes, held, request, deadlineMs)
-    const isBlank = plan.index.words.length + plan.index.bigrams.length === 0
-    const { hits, total, isExact, matched } = isBlank ? finder.newest() : finder.find(rerank)
-    const page = hits.slice(request.offset, request.offset + request.limit)
-    const shown = show(page, plan, request)
-    const answer: SearchAnswer = {
-      query: describe(parsed, plan, matched, request),
-      total: { value: total, relation: isExact ? 'eq' : 'gte' },
-      took_ms: Math.round((performance.now() - startMs) * 10) / 10,
-      generation: store.meta('generation') ?? '0',
-      limit: request.limit,
-      offset: request.offset,
-      suggestions: total === 0 ? shorterQueries(plan, index) : [],
-      warnings: [...parsed.warnings, ...plan.warnings],
-      hits: shown,
-    }
-    return { answer, plan }
-  }
-
-  const answer = (request: SearchRequest, deadlineMs: number): SearchAnswer => {
-    const { answer: first, plan } = once(request, deadlineMs)
-    const ask = (q: string): SearchAnswer => once({ ...request, q }, deadlineMs).answer
-    return secondTry(request.q, plan, first, deadlineMs, ask)
-  }
-
   return {
     addPending: (segment) => index.addPending(segment),
     answer(request, deadlineMs) {
@@ -143,6 +85,7 @@ export function createSearcher(store: Reader, analyzer: Analyzer): Searcher {
       return within(() => answer(request, deadlineMs))
     },
     suggest: (q, limit) => within(() => suggester(q, limit)),
+    similar: (id, limit, deadlineMs) => within(() => similar(id, limit, deadlineMs)),
     warmUp: createWarmUp(store, (request) =>
       within(() => answer(request, performance.now() + warmUpMs)),
     ),
@@ -157,18 +100,163 @@ function refuseLong(q: string): void {
     )
 }
 
+/** The words of a page rank, and any of them will do. */
+function takeRelated(plan: Plan, { words }: Related): void {
+  const known = new Set(plan.index.words.map(({ term }) => term))
+  const more = words.filter(({ term }) => !known.has(term))
+  plan.index = {
+    ...plan.index,
+    words: [...plan.index.words, ...more].slice(0, queryWordsMax),
+    match: known.size === 0 ? 'any' : plan.index.match,
+  }
+  plan.isConditional = false
+}
+
 /** What is shown of each hit; one that went away meanwhile is left out. */
 const showerOf =
-  (makeHit: ReturnType<typeof createHitMaker>, explain: ReturnType<typeof createExplainer>) =>
-  (page: readonly IndexHit[], plan: Plan, request: SearchRequest): Hit[] => {
-    const explanations = request.explain === true ? explain(page, plan) : null
-    return page
-      .map((hit, i): Hit | null => {
+  (
+    makeHit: ReturnType<typeof createHitMaker>,
+    explain: ReturnType<typeof createExplainer>,
+    attributes: Attributes,
+  ) =>
+  (page: Page, plan: Plan, request: SearchRequest): Hit[] => {
+    const explanations = request.explain === true ? explain(page.hits, plan) : null
+    return page.hits
+      .map((hit: IndexHit, i): Hit | null => {
         const made = makeHit(hit, plan, request)
-        return made && explanations ? { ...made, explanation: explanations[i] ?? null } : made
+        const count = page.siteCounts?.[attributes.siteOf(hit.docno)]
+        const shown = made && { ...made, more_from_site: count === undefined ? null : count - 1 }
+        return shown && explanations ? { ...shown, explanation: explanations[i] ?? null } : shown
       })
-      .filter((hit): hit is Hit => !!hit)
+      .filter((hit) => hit !== null)
   }
+
+/** An answer, and the plan that a second try goes on from. */
+type Once = { answer: SearchAnswer; plan: Plan }
+type Answerer = (request: SearchRequest, deadlineMs: number) => SearchAnswer
+
+function createAnswerer(tools: FinderTools, analyzer: Analyzer): Answerer {
+  const { store, index, attributes } = tools
+  const begin = createBegin(tools, analyzer)
+  const help = createHelp((asked, deadlineMs) => begin(asked, deadlineMs).finder.count().total)
+  const secondTry = createSecondTry(store, analyzer, index)
+  const show = showerOf(
+    createHitMaker(store, analyzer),
+    createExplainer(store, analyzer, index),
+    attributes,
+  )
+  const pager = new Pager({
+    attributes,
+    key: cursorKeyOf(store),
+    facets: (request, finder) => facetsOf(request, finder, attributes),
+    siteCounts: (request, finder) => siteCountsOf(request, finder, attributes),
+  })
+
+  const once = (request: SearchRequest, deadlineMs: number): Once => {
+    const startMs = performance.now()
+    const { parsed, plan, finder } = begin(request, deadlineMs)
+    const page =
+      request.cursor === null
+        ? firstPage(request, finder, attributes, pager)
+        : pager.page(request, finder)
+    const hits = show(page, plan, request)
+    const isEmpty = page.total === 0
+    const answer: SearchAnswer = {
+      query: describe(parsed, plan, page.matched, request),
+      total: { value: page.total, relation: page.isExact ? 'eq' : 'gte' },
+      took_ms: Math.round((performance.now() - startMs) * 10) / 10,
+      generation: store.meta('generation') ?? '0',
+      limit: request.limit,
+      offset: page.offset,
+      suggestions: isEmpty ? shorterQueries(plan, index) : [],
+      warnings: [...parsed.warnings, ...plan.warnings],
+      hits,
+      next_cursor: page.next,
+      facets: page.facets,
+      help: null,
+    }
+    return { answer, plan }
+  }
+
+  return (request, deadlineMs) => {
+    const { answer: first, plan } = once(request, deadlineMs)
+    if (request.cursor !== null) return first
+    // A cursor belongs to the question as it was asked, which is not the one that was answered then.
+    const ask = (q: string): SearchAnswer => ({
+      ...once({ ...request, q }, deadlineMs).answer,
+      next_cursor: null,
+    })
+    const answer = secondTry(request.q, plan, first, deadlineMs, ask)
+    return answer.total.value > 0 ? answer : { ...answer, help: help(request, plan, deadlineMs) }
+  }
+}
+
+/** From a request to what finds its hits. */
+function createBegin(tools: FinderTools, analyzer: Analyzer) {
+  const { store, index, attributes } = tools
+  const conditions = createConditions(store, analyzer, index, attributes)
+  const synonyms = createSynonyms(dirname(store.db.file))
+  return (request: SearchRequest, deadlineMs: number) => {
+    const typed = parseQuery(request.q)
+    const parsed = withSynonyms(typed, synonyms().synonyms, analyzer, index)
+    const related = parsed.related && relatedTo(parsed.related, store, analyzer, index)
+    const plan = planQuery(parsed, analyzer, index, request.match)
+    if (related) takeRelated(plan, related)
+    else if (parsed.related) parsed.warnings.push(`related: ${parsed.related} is no known page.`)
+    const passes = attributes.accepts(filterOf(request, parsed, Date.now()))
+    const held = conditions.evaluate(parsed.conditions, deadlineMs, related ? related.docno : null)
+    const limits = { passes, held: held?.set ?? null, isExact: held?.isExact ?? true }
+    return { parsed, plan, finder: new Finder(tools, plan, limits, request, deadlineMs) }
+  }
+}
+
+function firstPage(
+  request: SearchRequest,
+  finder: Finder,
+  attributes: Attributes,
+  pager: Pager,
+): Page {
+  const end = request.offset + request.limit
+  const { hits, isExact, matched } = finder.find(end + 1)
+  const shown = hits.slice(request.offset, end)
+  return {
+    hits: shown,
+    offset: request.offset,
+    total: finder.matches.total(),
+    isExact,
+    matched,
+    facets: facetsOf(request, finder, attributes),
+    siteCounts: siteCountsOf(request, finder, attributes),
+    next: hits.length > end ? pager.begin(request, shown) : null,
+  }
+}
+
+const facetsOf = (
+  { facets, facetLimit }: SearchRequest,
+  { matches }: Finder,
+  attributes: Attributes,
+): Facets =>
+  Object.fromEntries(
+    facets.map((facet) => [facet, countFacet(facet, facetLimit, matches, attributes)]),
+  )
+
+/** How many hits each site has, by its number. */
+function siteCountsOf(
+  { collapse }: SearchRequest,
+  { matches }: Finder,
+  attributes: Attributes,
+): Uint32Array | null {
+  if (collapse === null) return null
+  let end = 0
+  matches.eachMember((docno) => {
+    end = Math.max(end, attributes.siteOf(docno) + 1)
+  })
+  return matches.count(end, (docno, see) => see(attributes.siteOf(docno)))
+}
+
+/** Without one, in a directory that no engine has opened since, cursors live as long as this thread. */
+const cursorKeyOf = (store: Reader): Uint8Array =>
+  Buffer.from(store.meta('cursor_key') ?? randomBytes(16).toString('hex'), 'hex')
 
 /** Questions of the kind that will come: the titles of the newest pages, in the languages that are there. */
 function createWarmUp(store: Reader, ask: (request: SearchRequest) => void): () => boolean {
@@ -191,205 +279,6 @@ function createWarmUp(store: Reader, ask: (request: SearchRequest) => void): () 
       return false
     }
     return titles.length > 0
-  }
-}
-
-/** One search: carries what its steps share. */
-class Finder {
-  readonly #store: Reader
-  readonly #index: IndexReader
-  readonly #attributes: Attributes
-  readonly #plan: Plan
-  readonly #passes: ((docno: number) => boolean) | null
-  /** Documents that hold the conditions of the query; null = it has none. */
-  readonly #held: DocnoSet | null
-  readonly #isExact: boolean
-  readonly #request: SearchRequest
-  readonly #deadlineMs: number
-  readonly #isFolding: boolean
-  #tally: Tally = { grouped: 0, groups: new Set(), copies: 0 }
-
-  constructor(
-    store: Reader,
-    index: IndexReader,
-    attributes: Attributes,
-    plan: Plan,
-    passes: ((docno: number) => boolean) | null,
-    held: ReturnType<ReturnType<typeof createConditions>['evaluate']>,
-    request: SearchRequest,
-    deadlineMs: number,
-  ) {
-    this.#store = store
-    this.#index = index
-    this.#attributes = attributes
-    this.#plan = plan
-    this.#passes = passes
-    this.#held = held?.set ?? null
-    this.#isExact = held?.isExact ?? true
-    this.#request = request
-    this.#deadlineMs = deadlineMs
-    this.#isFolding = request.group === 'duplicate'
-  }
-
-  /** Enough hits for the page that was asked for, folded or expanded. */
-  find(rerank: ReturnType<typeof createReranker>): Found {
-    const wanted = this.#request.offset + this.#request.limit
-    if (this.#request.sort !== 'relevance') return this.#byDate()
-    for (let limit = wanted * 2 + 20; ; limit *= 4) {
-      const { hits, total, matched } = this.#ask(limit)
-      const ranked = rerank(hits, this.#plan, this.#deadlineMs, this.#request.explain)
-      const shaped = this.#shape(ranked)
-      if (shaped.length >= wanted || hits.length >= total)
-        return { hits: shaped, total: this.#total(total), isExact: this.#isExact, matched }
-    }
-  }
-
-  /** A query of filters only, or of nothing: the newest pages. */
-  newest(): Found {
-    const top = createTopList(this.#request.offset + this.#request.limit)
-    const sign = this.#request.sort === 'date' ? -1 : 1
-    let total = 0
-    const hasFilter = this.#passes !== null || this.#held !== null
-    const documents = this.#store.db.prepare<{ docno: number }>(
-      'SELECT docno FROM doc WHERE copy_of IS NULL',
-    )
-    if (hasFilter) {
-      const seen = new Set<number>()
-      for (const { docno } of documents.iterate()) {
-        if (!this.#accepts(docno)) continue
-        const key = this.#attributes.foldKey(docno)
-        if (this.#isFolding && this.#attributes.hasCopies(key)) {
-          if (seen.has(key)) continue
-          seen.add(key)
-        }
-        total += 1
-        top.offer(sign * this.#attributes.dateMs(docno), docno)
-      }
-    }
-    const hits = top.take().map(({ docno }): IndexHit => ({ docno, score: 0, missing: [] }))
-    const matched = total > 0 ? 'all' : 'none'
-    return { hits: this.#shape(hits), total, isExact: this.#isExact, matched }
-  }
-
-  #ask(limit: number, accept?: (docno: number) => boolean): IndexAnswer {
-    this.#tally = { grouped: 0, groups: new Set(), copies: 0 }
-    const ranked = new Set<number>()
-    const isRanked = this.#plan.isConditional
-    const judge = (docno: number): boolean => {
-      if (!this.#accepts(docno) || (accept && !accept(docno))) return false
-      const key = this.#attributes.foldKey(docno)
-      if (this.#attributes.hasCopies(key)) {
-        this.#tally.grouped += 1
-        this.#tally.groups.add(key)
-      }
-      this.#tally.copies += this.#passingCopies(docno)
-      if (isRanked) ranked.add(docno)
-      return true
-    }
-    const answer = this.#index.search(this.#plan.index, limit, this.#deadlineMs, judge)
-    if (answer.total === 0 && this.#plan.isPartlyConditional && this.#request.match !== 'all')
-      return this.#withoutPlainWords(limit, judge)
-    return isRanked ? this.#withUnranked(answer, limit, ranked, judge) : answer
-  }
-
-  /** No page has one of the plain words: those that hold the conditions are the partial matches. */
-  #withoutPlainWords(limit: number, judge: (docno: number) => boolean): IndexAnswer {
-    const { words } = this.#plan.index
-    const plain = words.filter(({ isPart }) => !isPart).map(({ term }) => term)
-    const query = {
-      ...this.#plan.index,
-      words: words.map((word) => ({ ...word, isPart: true })),
-      bigrams: [],
-      match: 'all' as const,
-    }
-    const { hits, total } = this.#index.search(query, limit, this.#deadlineMs, judge)
-    return {
-      hits: hits.map((hit) => ({ ...hit, missing: plain })),
-      total,
-      matched: total > 0 ? 'any' : 'none',
-    }
-  }
-
-  /** A condition can hold for pages without any word that ranks (a OR inurl:b): they come last. */
-  #withUnranked(
-    answer: IndexAnswer,
-    limit: number,
-    ranked: ReadonlySet<number>,
-    judge: (docno: number) => boolean,
-  ): IndexAnswer {
-    const hits = [...answer.hits]
-    let total = answer.total
-    if (this.#held !== null)
-      eachOf(this.#held, (docno) => {
-        if (ranked.has(docno) || !this.#index.isLiving(docno) || !judge(docno)) return true
-        total += 1
-        if (hits.length < limit) hits.push({ docno, score: 0, missing: [] })
-        return true
-      })
-    return { hits, total, matched: total > 0 ? 'all' : 'none' }
-  }
-
-  /** A document passes when it, or an exact copy of it, passes the filters. */
-  #accepts(docno: number): boolean {
-    if (this.#held !== null && !has(this.#held, docno)) return false
-    const passes = this.#passes
-    return passes === null || passes(docno) || this.#attributes.copiesOf(docno).some(passes)
-  }
-
-  /** How many more hits a document is when nothing is folded. */
-  #passingCopies(docno: number): number {
-    if (this.#isFolding) return 0
-    return this.#expanded(docno).length - 1
-  }
-
-  #expanded(docno: number): number[] {
-    const all = [docno, ...this.#attributes.copiesOf(docno)]
-    return this.#passes === null ? all : all.filter(this.#passes)
-  }
-
-  #total(documents: number): number {
-    const { grouped, groups, copies } = this.#tally
-    return this.#isFolding ? documents - grouped + groups.size : documents + copies
-  }
-
-  /** One hit for each group of copies, or every exact copy as a hit of its own. */
-  #shape(hits: readonly IndexHit[]): IndexHit[] {
-    if (!this.#isFolding)
-      return hits.flatMap((hit) =>
-        this.#expanded(hit.docno).map((docno) => ({ ...hit, docno, scoredAs: hit.docno })),
-      )
-    const seen = new Set<number>()
-    const shaped: IndexHit[] = []
-    for (const hit of hits) {
-      const key = this.#attributes.foldKey(hit.docno)
-      if (this.#attributes.hasCopies(key)) {
-        if (seen.has(key)) continue
-        seen.add(key)
-      }
-      const docno = this.#expanded(hit.docno)[0] ?? hit.docno
-      shaped.push({ ...hit, docno, scoredAs: hit.docno })
-    }
-    return shaped
-  }
-
-  /** All that match, by date; scores come from a second look at the ones that are shown. */
-  #byDate(): Found {
-    const wanted = this.#request.offset + this.#request.limit
-    const sign = this.#request.sort === 'date' ? -1 : 1
-    for (let limit = wanted * 2 + 20; ; limit *= 4) {
-      const top = createTopList(limit)
-      const { total } = this.#ask(0, (docno) => {
-        top.offer(sign * this.#attributes.dateMs(docno), docno)
-        return true
-      })
-      const counted = this.#total(total)
-      const order = new Map(top.take().map(({ docno }, i) => [docno, i]))
-      const { hits, matched } = this.#ask(order.size, (docno) => order.has(docno))
-      const sorted = hits.sort((a, b) => (order.get(a.docno) ?? 0) - (order.get(b.docno) ?? 0))
-      const shaped = this.#shape(sorted)
-      if (shaped.length >= wanted || order.size >= total)
-        return { hits: shaped, total: counted, isExact: this.#isExact, matched }
-    }
   }
 }
 

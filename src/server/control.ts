@@ -8,7 +8,7 @@ import type {
   UrlStory,
 } from '../store/records.ts'
 import type { ExportPage } from '../store/read-documents.ts'
-import type { SearchAnswer, SearchRequest, SuggestAnswer } from '../search/answer.ts'
+import type { SearchAnswer, SearchRequest, SimilarAnswer, SuggestAnswer } from '../search/answer.ts'
 
 export type {
   CrawlSpec,
@@ -42,6 +42,8 @@ export interface SearchPort {
   search(request: SearchRequest): Promise<SearchAnswer>
   suggest(q: string, limit: number): Promise<SuggestAnswer>
   document(id: string): Promise<DocumentRecord | null>
+  /** null: there is no such page. */
+  similar(id: string, limit: number): Promise<SimilarAnswer | null>
   stats(): Promise<StoreStats>
   /** All documents in keyset pages; begin with 0, end where the cursor is null. */
   exportAfter(cursor: number, limit: number): Promise<ExportPage>

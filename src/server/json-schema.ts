@@ -22,6 +22,8 @@ export type Schema = {
   maxItems?: number
   properties?: Readonly<Record<string, Schema>>
   required?: readonly string[]
+  /** Of names that `properties` lacks: the first pattern that fits counts. */
+  patternProperties?: Readonly<Record<string, Schema>>
   additionalProperties?: boolean | Schema
   anyOf?: readonly Schema[]
 }
@@ -87,6 +89,14 @@ function checkArray(schema: Schema, value: readonly unknown[], pointer: string):
   })
 }
 
+/** What the schema says of a property by its name. */
+function partOf(schema: Schema, name: string): Schema | undefined {
+  const known = schema.properties ?? {}
+  if (Object.hasOwn(known, name)) return known[name]
+  const patterns = Object.entries(schema.patternProperties ?? {})
+  return patterns.find(([pattern]) => new RegExp(pattern, 'u').test(name))?.[1]
+}
+
 function checkObject(
   schema: Schema,
   value: Record<string, unknown>,
@@ -98,10 +108,9 @@ function checkObject(
       errors.push({ pointer: `${pointer}/${escaped(name)}`, detail: 'is missing' })
     }
   }
-  const known = schema.properties ?? {}
   for (const [name, part] of Object.entries(value)) {
     const at = `${pointer}/${escaped(name)}`
-    const partSchema = Object.hasOwn(known, name) ? known[name] : schema.additionalProperties
+    const partSchema = partOf(schema, name) ?? schema.additionalProperties
     if (partSchema === false) errors.push({ pointer: at, detail: 'is not known here' })
     else if (isRecord(partSchema)) errors.push(...checkValue(partSchema, part, at))
   }
@@ -155,8 +164,7 @@ const booleans: ReadonlyMap<string, boolean> = new Map([
  */
 export function objectOfQuery(schema: Schema, query: Query): Record<string, unknown> {
   const entries = [...query].map(([name, values]): [string, unknown] => {
-    const known = schema.properties ?? {}
-    const type = Object.hasOwn(known, name) ? known[name]?.type : undefined
+    const type = partOf(schema, name)?.type
     if (type === 'array' || values.length > 1) return [name, values]
     const value = values[0] ?? ''
     if (type === 'boolean') return [name, booleans.get(value) ?? value]

@@ -153,6 +153,7 @@ export const simplified: Messages = {
   errors: {
     not_found: '这里没有内容。',
     query_too_long: '搜索词太长。',
+    invalid_cursor: '翻页标记无效，请从第一页重新开始。',
     invalid_parameter: '参数有误。',
     auth_required: '密钥不正确，或需要登录。',
     forbidden: '请求被拒绝，请重新打开页面再试。',
@@ -316,6 +317,7 @@ export const traditional: Messages = {
   errors: {
     not_found: '這裡沒有內容。',
     query_too_long: '搜尋詞太長。',
+    invalid_cursor: '翻頁標記無效，請從第一頁重新開始。',
     invalid_parameter: '參數有誤。',
     auth_required: '金鑰不正確，或需要登入。',
     forbidden: '請求被拒絕，請重新開啟頁面再試。',

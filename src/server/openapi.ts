@@ -47,7 +47,14 @@ function parametersOf({ path, operation }: Described): unknown[] {
     ...(schema.type === 'array' ? { style: 'form', explode: true } : {}),
     schema: printed(schema),
   }))
-  return [...inPath, ...inQuery]
+  // OpenAPI has no parameters by pattern: they stand there by the name that their description begins with.
+  const byPattern = Object.values(operation.parameters?.patternProperties ?? {}).map((schema) => ({
+    name: /^[\w.]+/.exec(schema.description ?? '')?.[0] ?? '',
+    in: 'query',
+    required: false,
+    schema: printed(schema),
+  }))
+  return [...inPath, ...inQuery, ...byPattern]
 }
 
 function printedOperation(route: Described): unknown {

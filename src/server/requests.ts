@@ -1,7 +1,9 @@
 /** From parameters and bodies to a SearchRequest or a CrawlSpec, or to an AppError that names each fault. Asks nobody. */
 import { AppError } from '../lib/errors.ts'
-import type { SearchRequest } from '../search/answer.ts'
-import { crawlSpec, queryCharactersMax, searchParameters } from './api-schemas.ts'
+import type { FieldCondition, SearchRequest } from '../search/answer.ts'
+import { facetsMax, readFacet } from '../search/facets.ts'
+import { requestDefaults } from '../search/request.ts'
+import { crawlSpec, facetParameters, queryCharactersMax, searchParameters } from './api-schemas.ts'
 import type { Query } from './call.ts'
 import type { CrawlSpec } from './control.ts'
 import { checkValue, objectOfQuery, withDefaults } from './json-schema.ts'
@@ -46,20 +48,72 @@ export function readSearch(value: unknown): SearchRequest {
       `q has ${q.length} characters; the limit is ${queryCharactersMax}.`,
     )
   }
+  return requestOf(readChecked(searchParameters, value))
+}
+
+/** Parameters of GET /api/v1/facets: a search, and the field to be counted. */
+export function readFacetSearch(query: Query): { request: SearchRequest; field: string } {
+  const { field, limit, ...rest } = readParameters(facetParameters, query)
+  const name = String(field)
+  readFacet(name)
+  const none = { facets: [], facet: [], collapse: 'none' }
+  const request = requestOf({ ...requestDefaults, ...rest, ...none, limit: 1 })
+  return { request: { ...request, facets: [name], facetLimit: Number(limit) }, field: name }
+}
+
+function requestOf(checked: Record<string, unknown>): SearchRequest {
   const {
     '-site': notSite,
     since = null,
     until = null,
-    ...rest
-  } = readChecked(searchParameters, value)
+    cursor = null,
+    facets,
+    facet,
+    facet_limit: facetLimit,
+    collapse,
+    ...all
+  } = checked
+  const isField = (name: string): boolean => name.startsWith('field.')
+  const rest = Object.fromEntries(Object.entries(all).filter(([name]) => !isField(name)))
   for (const [name, moment] of Object.entries({ since, until })) {
     if (typeof moment === 'string' && !moment.startsWith('P') && Number.isNaN(Date.parse(moment))) {
       throw invalid([{ pointer: `/${name}`, detail: 'is no date of the calendar' }])
     }
   }
   // The schema has just proved the shape.
-  const request = { ...rest, notSite, since, until } as unknown as SearchRequest
-  return { ...request, q: request.q.replaceAll('\0', '') }
+  const request = { ...rest, notSite, since, until, cursor, facetLimit } as unknown as SearchRequest
+  return {
+    ...request,
+    q: request.q.replaceAll('\0', ''),
+    collapse: collapse === 'site' ? 'site' : null,
+    fields: fieldConditions(all),
+    facets: facetsOf([...(facets as string[]), ...(facet as string[])]),
+  }
+}
+
+/** `a,b` names two; each name is judged here, so that a wrong one is told before anything is counted. */
+function facetsOf(names: readonly string[]): string[] {
+  const all = names.flatMap((name) => name.split(','))
+  const facets = [...new Set(all.map((name) => name.trim()).filter((name) => name !== ''))]
+  if (facets.length > facetsMax)
+    throw invalid([{ pointer: '/facets', detail: `has more than ${facetsMax} names` }])
+  for (const facet of facets) readFacet(facet)
+  return facets
+}
+
+/** field.NAME, field.NAME.gte and field.NAME.lte: one condition for each name. */
+function fieldConditions(parameters: Record<string, unknown>): FieldCondition[] {
+  const conditions = new Map<string, FieldCondition>()
+  for (const [parameter, value] of Object.entries(parameters)) {
+    const [, name = '', bound] = /^field\.(.+?)(?:\.(gte|lte))?$/su.exec(parameter) ?? []
+    if (name === '') continue
+    const known = conditions.get(name) ?? { name, values: [], min: null, max: null }
+    const given = (Array.isArray(value) ? value : [value]).map(String)
+    if (bound === 'gte') conditions.set(name, { ...known, min: given[0] ?? null })
+    else if (bound === 'lte') conditions.set(name, { ...known, max: given[0] ?? null })
+    else conditions.set(name, { ...known, values: [...known.values, ...given] })
+  }
+  return [...conditions.values()]
 }
 
 const hasScheme = /^[a-z][a-z0-9+.-]*:\/\//i

@@ -7,7 +7,9 @@ import {
   documentParameters,
   explainParameters,
   exportParameters,
+  facetParameters,
   searchParameters,
+  similarParameters,
   suggestParameters,
 } from './api-schemas.ts'
 import { json, text } from './call.ts'
@@ -20,7 +22,7 @@ import type { Schema } from './json-schema.ts'
 import { openApiDocument } from './openapi.ts'
 import type { Operation } from './openapi.ts'
 import { sourceRoutes } from './source-routes.ts'
-import { readCrawlSpec, readParameters, readSearch } from './requests.ts'
+import { readCrawlSpec, readFacetSearch, readParameters, readSearch } from './requests.ts'
 
 export type Ports = {
   search: SearchPort
@@ -123,6 +125,45 @@ function searchRoutes({ search }: Ports): ApiRoute[] {
       async handle() {
         refuseWhileStarting(search)
         return json(await search.stats())
+      },
+    },
+  ]
+}
+
+function findMoreRoutes({ search }: Ports): ApiRoute[] {
+  return [
+    {
+      method: 'GET',
+      path: '/api/v1/facets',
+      operation: {
+        summary: 'How the hits of a search are spread over the values of one field',
+        access: 'public',
+        parameters: facetParameters,
+        answer: jsonOf(answers.FacetAnswer),
+      },
+      async handle(call) {
+        const { request, field } = readFacetSearch(call.query)
+        refuseWhileStarting(search)
+        const { facets, total } = await search.search(request)
+        return json({ field, values: facets[field] ?? [], total })
+      },
+    },
+    {
+      method: 'GET',
+      path: '/api/v1/documents/:id/similar',
+      operation: {
+        summary: 'Copies of a page, and pages on the same matter',
+        access: 'public',
+        parameters: similarParameters,
+        answer: jsonOf(answers.SimilarAnswer),
+      },
+      async handle(call) {
+        const { limit } = readParameters(similarParameters, call.query)
+        refuseWhileStarting(search)
+        const id = call.params['id'] ?? ''
+        const answer = idPattern.test(id) ? await search.similar(id, Number(limit)) : null
+        if (answer === null) throw new AppError('not_found', 'No page of the index has this id.')
+        return json(answer)
       },
     },
   ]
@@ -295,6 +336,7 @@ function openSearchDescription(call: Call): Reply {
 export function apiRoutes(ports: Ports, events: ProgressEvents): ApiRoute[] {
   const routes = [
     ...searchRoutes(ports),
+    ...findMoreRoutes(ports),
     ...suggestRoutes(ports),
     ...adminRoutes(ports, events),
     ...jobChangeRoutes(ports),

@@ -16,6 +16,8 @@ export type MetaKey =
   | 'bloom_generation'
   /** Counts the rebuilds of the index. */
   | 'index_generation'
+  /** 16 bytes as hex, made once: signs the cursors of this directory. */
+  | 'cursor_key'
   /** Version of the rules that the tables of fields were filled by. */
   | 'fields'
 
@@ -34,6 +36,12 @@ export function createMeta(db: Db): Meta {
     get: (key) => read.get(key)?.v ?? null,
     set: (key, value) => void write.run(key, String(value)),
   }
+}
+
+/** Before the first reader opens the directory, which cannot write it. */
+export function makeCursorKey(db: Db, meta: Meta): void {
+  if (meta.get('cursor_key') !== null) return
+  db.transaction(() => meta.set('cursor_key', randomBytes(16).toString('hex')))
 }
 
 /** The seed of this directory, made once. */

@@ -6,7 +6,7 @@ import { createDocumentWrites, type DocumentWrites } from './documents.ts'
 import { createHostRulesTable, type HostRulesTable } from './host-rules.ts'
 import { createHosts, type Hosts } from './hosts.ts'
 import { createJobTable, type JobTable } from './jobs.ts'
-import { createMeta, fingerprintSeedOf, type Meta } from './meta.ts'
+import { createMeta, fingerprintSeedOf, makeCursorKey, type Meta } from './meta.ts'
 import { createDocumentReads, type DocumentReads } from './read-documents.ts'
 import type { StoreStats } from './records.ts'
 import { migrations } from './schema.ts'
@@ -60,6 +60,7 @@ export function openStore(
 
 function assemble(db: Db, now: () => number): Store {
   const meta = createMeta(db)
+  makeCursorKey(db, meta)
   const hosts = createHosts(db)
   const writes = createDocumentWrites(db, meta)
   return {

@@ -7,6 +7,7 @@ import { textTables } from '../../../src/assets.ts'
 import type { SearchRequest } from '../../../src/search/answer.ts'
 import { createIndexWriter } from '../../../src/search/flex.ts'
 import type { IndexedDocument, IndexWriter } from '../../../src/search/index.ts'
+import { requestDefaults } from '../../../src/search/request.ts'
 import { createSearcher, type Searcher } from '../../../src/search/search.ts'
 import { openReader, type Reader } from '../../../src/store/reader.ts'
 import { openStore, type Store } from '../../../src/store/store.ts'
@@ -21,6 +22,7 @@ export type Page = {
   lang?: string
   type?: string
   publishedAt?: string
+  fields?: Record<string, unknown>
   /** URL of the original where this is an exact copy. */
   copyOf?: string
   /** URL of the centre of its group of near copies. */
@@ -76,7 +78,7 @@ export function createCollection(): Collection {
       copyOf,
       body: deflateRawSync(text, { level: 1 }),
       rest: rest === '' ? null : deflateRawSync(rest),
-      extra: { description: '', author: '', headings: '', keywords: [], fields: {} },
+      extra: { description: '', author: '', headings: '', keywords: [], fields: page.fields ?? {} },
     })
     const centre = page.groupOf ?? page.copyOf
     putFingerprint(store, urlId, centre ? (store.urlRow(centre)?.id ?? urlId) : urlId)
@@ -121,17 +123,7 @@ function putFingerprint(store: Store, urlId: number, group: number): void {
 }
 
 export const searchRequest = (q: string, more: Partial<SearchRequest> = {}): SearchRequest => ({
+  ...requestDefaults,
   q,
-  limit: 10,
-  offset: 0,
-  sort: 'relevance',
-  match: 'auto',
-  site: [],
-  notSite: [],
-  lang: [],
-  since: null,
-  until: null,
-  group: 'duplicate',
-  snippet: 160,
   ...more,
 })

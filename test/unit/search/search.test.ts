@@ -112,8 +112,8 @@ describe('a search', () => {
       page('new', 'word word word', { publishedAt: '2026-01-01' }),
       page('mid', 'word', { publishedAt: '2023-01-01' }),
     ])
-    assert.deepEqual(names(ask('word', { sort: '-date' })), ['new', 'mid', 'old'])
-    assert.deepEqual(names(ask('word', { sort: 'date' })), ['old', 'mid', 'new'])
+    assert.deepEqual(names(ask('word', { sort: 'date' })), ['new', 'mid', 'old'])
+    assert.deepEqual(names(ask('word', { sort: '-date' })), ['old', 'mid', 'new'])
     assert.deepEqual(names(ask('word', { sort: 'date', offset: 1, limit: 1 })), ['mid'])
     assert.ok((ask('word', { sort: 'date' }).hits[0]?.score ?? 0) > 0)
   })

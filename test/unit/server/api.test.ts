@@ -57,6 +57,11 @@ describe('Answers keep their schema:', () => {
     ['/livez', answers.Live],
     ['/readyz', answers.Health],
     ['/api/v1/admin/jobs', answers.Jobs],
+    ['/api/v1/facets?q=stones&field=host', answers.FacetAnswer],
+    ['/api/v1/facets?field=field:n&limit=1000&site=stone.example', answers.FacetAnswer],
+    ['/api/v1/documents/stone/similar?limit=3', answers.SimilarAnswer],
+    ['/api/v1/search?q=stones&facets=host&collapse=site', answers.SearchAnswer],
+    ['/api/v1/search?q=nothing-at-all', answers.SearchAnswer],
     ['/api/v1/admin/explain?url=https%3A%2F%2Fa.example%2F', answers.UrlStory],
   ]
   for (const [path, schema] of cases) {
@@ -64,6 +69,18 @@ describe('Answers keep their schema:', () => {
       await expectAnswer(await get(path, { headers: admin }), schema)
     })
   }
+  it('filters on fields reach the search as one condition for each name', async () => {
+    await get('/api/v1/search?q=a&field.n=1&field.n=2&field.n.gte=0&field.%E7%A7%8D%E7%B1%BB=x')
+    assert.deepEqual(server.search.asked?.fields, [
+      { name: 'n', values: ['1', '2'], min: '0', max: null },
+      { name: '种类', values: ['x'], min: null, max: null },
+    ])
+    await post('/api/v1/search', { q: 'a', 'field.n.lte': 3 })
+    assert.deepEqual(server.search.asked?.fields, [{ name: 'n', values: [], min: null, max: '3' }])
+  })
+  it('no page is similar to one that is not there', async () => {
+    await expectProblem(await get('/api/v1/documents/nobody/similar'), 404, 'not_found')
+  })
   it('POST /api/v1/search, the same as GET', async () => {
     const question = { q: 'stones', limit: 1, site: ['stone.example'], '-site': [] }
     const asked = await expectAnswer(await post('/api/v1/search', question), answers.SearchAnswer)
@@ -90,6 +107,25 @@ describe('Search parameters', () => {
     ['q=a&sort=date', 200],
     ['q=a&sort=-date', 200],
     ['q=a&sort=price', 400],
+    ['q=a&sort=id', 200],
+    ['q=a&sort=field:price', 200],
+    ['q=a&sort=-field.price', 200],
+    ['q=a&sort=field:', 400],
+    ['q=a&facets=host,lang,type,date,field:price', 200],
+    ['q=a&facet=host&facet=field.price', 200],
+    ['q=a&facets=colour', 400],
+    [`q=a&facets=${'abcdefghijk'.replace(/./g, 'field:$&,')}`, 400],
+    [`q=a&facets=${'abcdefghij'.replace(/./g, 'field:$&,')}`, 200],
+    ['q=a&facet_limit=100', 200],
+    ['q=a&facet_limit=101', 400],
+    ['q=a&collapse=site', 200],
+    ['q=a&collapse=host', 400],
+    ['q=a&type=pdf', 200],
+    ['q=a&field.price=1&field.price=2', 200],
+    ['q=a&field.price.gte=1&field.price.lte=2', 200],
+    ['q=a&field.price.gte=1&field.price.gte=2', 400],
+    ['q=a&field.=1', 400],
+    [`q=a&cursor=${'A'.repeat(601)}`, 400],
     ['q=a&match=any', 200],
     ['q=a&match=some', 400],
     ['q=a&site=b.example&site=c.example', 200],

@@ -12,7 +12,13 @@ import type {
 } from '../../../src/server/control.ts'
 import { createPublicFiles, publicFileNames } from '../../../src/server/public-files.ts'
 import { AppError } from '../../../src/lib/errors.ts'
-import type { Hit, Range, SearchAnswer, SearchRequest } from '../../../src/search/answer.ts'
+import type {
+  FacetValue,
+  Hit,
+  Range,
+  SearchAnswer,
+  SearchRequest,
+} from '../../../src/search/answer.ts'
 import type { DocumentRecord } from '../../../src/store/records.ts'
 
 export const key = 'correct-horse-battery-staple-1234'
@@ -73,16 +79,30 @@ function hitOf(document: DocumentRecord, request: SearchRequest, copies: Documen
       ids: copies.map((copy) => copy.id),
       items: copies.slice(0, 3).map((copy) => ({ id: copy.id, url: copy.url, title: copy.title })),
     },
+    more_from_site: null,
   }
 }
 
-export type MemorySearch = SearchPort & { documents: DocumentRecord[]; failure: Error | null }
+const hostFacet = (found: readonly DocumentRecord[]): FacetValue[] =>
+  [...Map.groupBy(found, ({ url }) => url.split('/')[2] ?? '')].map(([value, { length }]) => ({
+    value,
+    count: length,
+    has_children: false,
+  }))
+
+export type MemorySearch = SearchPort & {
+  documents: DocumentRecord[]
+  failure: Error | null
+  asked: SearchRequest | null
+}
 
 export function createMemorySearch(documents: DocumentRecord[] = []): MemorySearch {
   const port: MemorySearch = {
     documents,
     failure: null,
+    asked: null,
     search(request) {
+      port.asked = request
       if (port.failure) return Promise.reject(port.failure)
       const words = request.q.split(/\s+/).filter((word) => word !== '')
       const found = port.documents.filter((document) => {
@@ -114,6 +134,9 @@ export function createMemorySearch(documents: DocumentRecord[] = []): MemorySear
         suggestions: heads.length > 0 ? [] : [{ text: 'stones', type: 'correction' }],
         warnings: request.q.includes('(') ? [`"${request.q}" was read as plain words`] : [],
         hits,
+        next_cursor: null,
+        facets: Object.fromEntries(request.facets.map((facet) => [facet, hostFacet(heads)])),
+        help: heads.length > 0 ? null : { words: [], filters: [] },
       }
       return Promise.resolve(answer)
     },
@@ -122,6 +145,21 @@ export function createMemorySearch(documents: DocumentRecord[] = []): MemorySear
       const fitting = texts.filter((title) => title.toLowerCase().startsWith(q.toLowerCase()))
       return Promise.resolve({
         suggestions: fitting.slice(0, limit).map((text) => ({ text, type: 'title', count: 1 })),
+      })
+    },
+    similar(id, limit) {
+      const asked = port.documents.find((document) => document.id === id)
+      if (!asked) return Promise.resolve(null)
+      const others = port.documents.filter((document) => document !== asked).slice(0, limit)
+      return Promise.resolve({
+        copies: [],
+        related: others.map(({ id: other, url, title }) => ({
+          id: other,
+          url,
+          title,
+          site: url.split('/')[2] ?? '',
+          score: 0.5,
+        })),
       })
     },
     document: (id) =>

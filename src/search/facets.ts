@@ -1,0 +1,200 @@
+/** Counts by host, language, type, date or field over all that a search found. A value counts the hits that the search with it as a further filter has. */
+import { AppError } from '../lib/errors.ts'
+import type { FacetValue } from './answer.ts'
+import type { Attributes } from './attributes.ts'
+import type { Matches } from './matches.ts'
+
+export const facetsMax = 10
+export const facetValuesMax = 1_000
+const dayMs = 86_400_000
+
+/** Where a document counts: in no, one or several buckets, each a number below `end`. */
+type Buckets = {
+  end: number
+  each: (docno: number, see: (bucket: number) => void) => void
+  value(bucket: number): string
+  hasChildren(bucket: number): boolean
+  /** Dates stand in their order, the newest first; the rest by count. */
+  isOrdered: boolean
+}
+
+type Wish =
+  | { kind: 'host' | 'lang' | 'type' }
+  | { kind: 'date'; unit: DateUnit | null }
+  | { kind: 'field'; name: string; node: string | null }
+type DateUnit = 'year' | 'month' | 'day'
+
+/**
+ * `host`, `lang` (`language`), `type`, `date` (`date:year`, `date:month`, `date:day`), `field:NAME` (`field.NAME`). Of a field whose values are
+ * paths (a/b/c) it gives the first steps; `field:NAME/a` gives the steps below a, `field:NAME/` the first ones, whatever the values are.
+ * @throws AppError invalid_parameter
+ */
+export function readFacet(text: string): Wish {
+  if (text === 'host' || text === 'lang' || text === 'type') return { kind: text }
+  if (text === 'site') return { kind: 'host' }
+  if (text === 'language') return { kind: 'lang' }
+  const unit = /^date(?::(year|month|day))?$/.exec(text)
+  if (unit) return { kind: 'date', unit: (unit[1] as DateUnit | undefined) ?? null }
+  const [, name, node] = /^field[:.]([^/]+)(?:\/(.*))?$/s.exec(text) ?? []
+  if (name === undefined)
+    throw new AppError(
+      'invalid_parameter',
+      `facets: "${text}" is none of host, lang, type, date, field:NAME`,
+    )
+  return { kind: 'field', name, node: node === undefined ? null : node.replace(/\/+$/, '') }
+}
+
+/** Most frequent first, then by value; at most `limit`. */
+export function countFacet(
+  text: string,
+  limit: number,
+  matches: Matches,
+  attributes: Attributes,
+): FacetValue[] {
+  const buckets = bucketsOf(readFacet(text), matches, attributes)
+  if (buckets === null) return []
+  const counts = matches.count(buckets.end, buckets.each)
+  const filled: { bucket: number; count: number }[] = []
+  counts.forEach((count, bucket) => {
+    if (count > 0) filled.push({ bucket, count })
+  })
+  // Before the values are read: there may be many. Which of equal counts are shown is then decided by their number.
+  const order = buckets.isOrdered
+    ? (a: Filled, b: Filled): number => b.bucket - a.bucket
+    : (a: Filled, b: Filled): number => b.count - a.count || a.bucket - b.bucket
+  const shown = filled.sort(order).slice(0, limit)
+  const values = shown.map(({ bucket, count }) => ({
+    value: buckets.value(bucket),
+    count,
+    has_children: buckets.hasChildren(bucket),
+  }))
+  if (buckets.isOrdered) return values
+  return values.sort((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1))
+}
+type Filled = { bucket: number; count: number }
+
+function bucketsOf(wish: Wish, matches: Matches, attributes: Attributes): Buckets | null {
+  const plain = { hasChildren: () => false, isOrdered: false }
+  switch (wish.kind) {
+    case 'host': {
+      // Every site that occurs gets its number first.
+      let end = 0
+      matches.eachMember((docno) => {
+        end = Math.max(end, attributes.siteOf(docno) + 1)
+      })
+      return {
+        ...plain,
+        end,
+        each: (docno, see) => see(attributes.siteOf(docno)),
+        value: (site) => attributes.siteName(site),
+      }
+    }
+    case 'lang':
+      return {
+        ...plain,
+        end: 256,
+        each: (docno, see) => see(attributes.langOf(docno)),
+        value: (lang) => attributes.langName(lang),
+      }
+    case 'type':
+      return {
+        ...plain,
+        end: 256,
+        each: (docno, see) => see(attributes.typeOf(docno)),
+        value: (type) => attributes.typeName(type),
+      }
+    case 'date':
+      return dateBuckets(wish.unit, matches, attributes)
+    case 'field':
+      return fieldBuckets(wish.name, wish.node, attributes)
+  }
+}
+
+/** Years where there are more than three, months where there are more than three, else days: UTC. */
+function dateBuckets(
+  wished: DateUnit | null,
+  matches: Matches,
+  attributes: Attributes,
+): Buckets | null {
+  let first = Number.POSITIVE_INFINITY
+  let last = Number.NEGATIVE_INFINITY
+  matches.eachMember((docno) => {
+    const ms = attributes.dateMs(docno)
+    if (ms < first) first = ms
+    if (ms > last) last = ms
+  })
+  if (first > last) return null
+  const days = (last - first) / dayMs
+  const unit = wished ?? (days > 3 * 366 ? 'year' : days > 93 ? 'month' : 'day')
+  const numberOf = (ms: number): number => {
+    if (unit === 'day') return Math.floor(ms / dayMs)
+    const date = new Date(ms)
+    const year = date.getUTCFullYear()
+    return unit === 'year' ? year : year * 12 + date.getUTCMonth()
+  }
+  const from = numberOf(first)
+  const end = numberOf(last) - from + 1
+  // What claims to be of the year 9999 must not take a table of all days until then.
+  if (end > dateBucketsMax)
+    return dateBuckets(unit === 'day' ? 'month' : 'year', matches, attributes)
+  return {
+    end,
+    each: (docno, see) => see(numberOf(attributes.dateMs(docno)) - from),
+    value(bucket) {
+      const number = bucket + from
+      if (unit === 'day') return new Date(number * dayMs).toISOString().slice(0, 10)
+      if (unit === 'year') return yearText(number)
+      return `${yearText(Math.floor(number / 12))}-${String((number % 12) + 1).padStart(2, '0')}`
+    },
+    hasChildren: () => false,
+    isOrdered: true,
+  }
+}
+const dateBucketsMax = 400_000
+const yearText = (year: number): string => String(year).padStart(4, '0')
+
+function fieldBuckets(name: string, node: string | null, attributes: Attributes): Buckets | null {
+  const fields = attributes.fields()
+  const field = fields.fieldId(name)
+  if (field === null) return null
+  if (node === null && !fields.isTree(field))
+    return {
+      end: fields.valuesEnd(),
+      each: (docno, see) => fields.eachValue(docno, field, see),
+      value: (id) => fields.valueText(id),
+      hasChildren: () => false,
+      isOrdered: false,
+    }
+  const root = node ?? ''
+  const skipped = root === '' ? 0 : root.length + 1
+  const children: { value: string; hasChildren: boolean }[] = []
+  const bucketOfChild = new Map<string, number>()
+  const bucketOfValue = new Map<number, number>()
+  for (const { id, value } of fields.valuesBelow(field, root)) {
+    const slash = value.indexOf('/', skipped)
+    const child = slash < 0 ? value : value.slice(0, slash)
+    if (child.length === skipped) continue
+    const bucket =
+      bucketOfChild.get(child) ?? children.push({ value: child, hasChildren: false }) - 1
+    bucketOfChild.set(child, bucket)
+    bucketOfValue.set(id, bucket)
+    const entry = children[bucket]
+    if (entry && slash >= 0 && slash + 1 < value.length) entry.hasChildren = true
+  }
+  return {
+    end: children.length,
+    each(docno, see) {
+      // Two paths below one node are one document.
+      const seen: number[] = []
+      fields.eachValue(docno, field, (id) => {
+        const bucket = bucketOfValue.get(id)
+        if (bucket === undefined || seen.includes(bucket)) return
+        seen.push(bucket)
+        see(bucket)
+      })
+    },
+    value: (bucket) => children[bucket]?.value ?? '',
+    hasChildren: (bucket) => children[bucket]?.hasChildren ?? false,
+    isOrdered: false,
+  }
+}

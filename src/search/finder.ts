@@ -1,0 +1,255 @@
+/** One search, from a plan to documents in their order: by relevance, by a key, judged by their text, or simply all that pass the filters. */
+import type { Reader } from '../store/reader.ts'
+import type { SearchRequest } from './answer.ts'
+import type { Attributes } from './attributes.ts'
+import { type DocnoSet, eachOf, has } from './docno-set.ts'
+import type { IndexAnswer, IndexHit, IndexReader } from './index.ts'
+import { Matches } from './matches.ts'
+import type { Plan } from './plan.ts'
+import { orderOf } from './request.ts'
+import type { Reranker } from './rerank.ts'
+import { createTopList } from './top.ts'
+
+export type FinderTools = {
+  store: Reader
+  index: IndexReader
+  attributes: Attributes
+  rerank: Reranker
+}
+
+/** What a hit must be beside holding the words. */
+export type Limits = {
+  /** The filters; null where all pass. */
+  passes: ((docno: number) => boolean) | null
+  /** Documents that hold the conditions of the query; null where it has none. */
+  held: DocnoSet | null
+  /** Whether there was time to judge all conditions. */
+  isExact: boolean
+}
+
+/** Documents best first, before folding. */
+type Ranked = {
+  hits: readonly IndexHit[]
+  /** Whether there are no further ones. */
+  isAll: boolean
+  /** Whether all that match were counted. */
+  isExact: boolean
+  matched: IndexAnswer['matched']
+}
+export type Found = Omit<Ranked, 'isAll' | 'hits'> & { hits: IndexHit[] }
+
+export class Finder {
+  /** All that the last call found. */
+  readonly matches: Matches
+  readonly #tools: FinderTools
+  readonly #plan: Plan
+  readonly #limits: Limits
+  readonly #request: SearchRequest
+  readonly #deadlineMs: number
+  readonly #isFolding: boolean
+
+  constructor(
+    tools: FinderTools,
+    plan: Plan,
+    limits: Limits,
+    request: SearchRequest,
+    deadlineMs: number,
+  ) {
+    this.#tools = tools
+    this.#plan = plan
+    this.#limits = limits
+    this.#request = request
+    this.#deadlineMs = deadlineMs
+    this.#isFolding = request.group === 'duplicate'
+    this.matches = new Matches(tools.attributes, limits.passes, this.#isFolding)
+  }
+
+  /** Hits as they are shown, at least `wanted` where there are so many. `only`: those documents, and in the order of the index alone. */
+  find(wanted: number, only?: (docno: number) => boolean): Found {
+    for (let limit = wanted * 2 + 20; ; limit *= 4) {
+      const ranked = this.#rank(limit, only)
+      const hits = this.#shape(ranked.hits)
+      if (hits.length >= wanted || ranked.isAll) return { ...ranked, hits }
+    }
+  }
+
+  /** How many hits there are. */
+  count(): { total: number; isExact: boolean } {
+    const { isExact } = this.#rank(0)
+    return { total: this.matches.total(), isExact }
+  }
+
+  #rank(limit: number, only?: (docno: number) => boolean): Ranked {
+    this.matches.clear()
+    const { words, bigrams } = this.#plan.index
+    const order = orderOf(this.#request.sort)
+    if (words.length + bigrams.length === 0) return this.#listed(limit, only)
+    if (order.by !== 'relevance') return this.#byKey(limit, only)
+    const { hits, total, matched } = this.#ask(limit, only)
+    const isAll = hits.length >= total
+    const ranked =
+      only || limit === 0
+        ? hits
+        : this.#tools.rerank(hits, this.#plan, this.#deadlineMs, this.#request.explain)
+    return { hits: ranked, isAll, isExact: this.#limits.isExact, matched }
+  }
+
+  #ask(limit: number, only?: (docno: number) => boolean): IndexAnswer {
+    const ranked = new Set<number>()
+    const isConditional = this.#plan.isConditional
+    const judge = (docno: number): boolean => {
+      if (!this.#accepts(docno) || (only && !only(docno))) return false
+      this.matches.add(docno)
+      if (isConditional) ranked.add(docno)
+      return true
+    }
+    const { index } = this.#tools
+    const answer = index.search(this.#plan.index, limit, this.#deadlineMs, judge)
+    if (answer.total === 0 && this.#plan.isPartlyConditional && this.#request.match !== 'all')
+      return this.#withoutPlainWords(limit, judge)
+    return isConditional ? this.#withUnranked(answer, limit, ranked, judge) : answer
+  }
+
+  /** No page has one of the plain words: those that hold the conditions are the partial matches. */
+  #withoutPlainWords(limit: number, judge: (docno: number) => boolean): IndexAnswer {
+    const { words } = this.#plan.index
+    const plain = words.filter(({ isPart }) => !isPart).map(({ term }) => term)
+    const query = {
+      ...this.#plan.index,
+      words: words.map((word) => ({ ...word, isPart: true })),
+      bigrams: [],
+      match: 'all' as const,
+    }
+    const { hits, total } = this.#tools.index.search(query, limit, this.#deadlineMs, judge)
+    return {
+      hits: hits.map((hit) => ({ ...hit, missing: plain })),
+      total,
+      matched: total > 0 ? 'any' : 'none',
+    }
+  }
+
+  /** A condition can hold for pages without any word that ranks (a OR inurl:b): they come last. */
+  #withUnranked(
+    answer: IndexAnswer,
+    limit: number,
+    ranked: ReadonlySet<number>,
+    judge: (docno: number) => boolean,
+  ): IndexAnswer {
+    const hits = [...answer.hits]
+    let total = answer.total
+    if (this.#limits.held !== null)
+      eachOf(this.#limits.held, (docno) => {
+        if (ranked.has(docno) || !this.#tools.index.isLiving(docno) || !judge(docno)) return true
+        total += 1
+        if (hits.length < limit) hits.push({ docno, score: 0, missing: [] })
+        return true
+      })
+    return { hits, total, matched: total > 0 ? 'all' : 'none' }
+  }
+
+  /** A document passes when it, or an exact copy of it, passes the filters. */
+  #accepts(docno: number): boolean {
+    const { held, passes } = this.#limits
+    if (held !== null && !has(held, docno)) return false
+    return passes === null || passes(docno) || this.#tools.attributes.copiesOf(docno).some(passes)
+  }
+
+  /** One hit for each group of copies, or every exact copy as a hit of its own; then one for each site, where that is asked for. */
+  #shape(hits: readonly IndexHit[]): IndexHit[] {
+    const { attributes } = this.#tools
+    const shaped: IndexHit[] = []
+    const groups = new Set<number>()
+    for (const hit of hits) {
+      const members = this.matches.expanded(hit.docno)
+      if (!this.#isFolding) {
+        for (const docno of members) shaped.push({ ...hit, docno, scoredAs: hit.docno })
+        continue
+      }
+      const key = attributes.foldKey(hit.docno)
+      if (attributes.hasCopies(key)) {
+        if (groups.has(key)) continue
+        groups.add(key)
+      }
+      shaped.push({ ...hit, docno: members[0] ?? hit.docno, scoredAs: hit.docno })
+    }
+    if (this.#request.collapse === null) return shaped
+    const sites = new Set<number>()
+    return shaped.filter(({ docno }) => {
+      const site = attributes.siteOf(docno)
+      const isFirst = !sites.has(site)
+      sites.add(site)
+      return isFirst
+    })
+  }
+
+  /** The larger, the earlier. Where a document lacks the field it comes last. */
+  #key(): (docno: number) => number {
+    const { attributes } = this.#tools
+    const order = orderOf(this.#request.sort)
+    switch (order.by) {
+      case 'id': {
+        const sign = order.isDescending ? 1 : -1
+        return (docno) => sign * attributes.urlId(docno)
+      }
+      case 'field': {
+        const field = attributes.fields().order(order.name, order.isDescending)
+        if (field === null) return () => 0
+        const sign = order.isDescending ? 1 : -1
+        return (docno) => {
+          const rank = field(docno)
+          return Number.isNaN(rank) ? Number.NEGATIVE_INFINITY : sign * rank
+        }
+      }
+      case 'relevance':
+        // Without words nothing is more relevant than another: the newest first.
+        return (docno) => attributes.dateMs(docno)
+      case 'date': {
+        const sign = order.isDescending ? 1 : -1
+        return (docno) => sign * attributes.dateMs(docno)
+      }
+    }
+  }
+
+  /** No words: all that pass the filters. The same time for every page, however deep. */
+  #listed(limit: number, only?: (docno: number) => boolean): Ranked {
+    const { passes, held, isExact } = this.#limits
+    // Nothing was asked for, or nothing but characters that are no words.
+    if (passes === null && held === null && this.#request.q.trim() !== '')
+      return { hits: [], isAll: true, isExact: true, matched: 'none' }
+    const living = this.#tools.index.living()
+    const end = Math.min(living.length, this.#tools.attributes.lastDocno() + 1)
+    const key = this.#key()
+    const top = createTopList(limit)
+    let total = 0
+    for (let docno = 1; docno < end; docno += 1) {
+      if (living[docno] === 0 || !this.#accepts(docno) || (only && !only(docno))) continue
+      total += 1
+      this.matches.add(docno)
+      top.offer(key(docno), docno)
+    }
+    const hits = top.take().map(({ docno }): IndexHit => ({ docno, score: 0, missing: [] }))
+    const isAll = hits.length >= total
+    return { hits, isAll, isExact, matched: total > 0 ? 'all' : 'none' }
+  }
+
+  /** All that match, by a key; scores come from a second look at the ones that are shown. */
+  #byKey(limit: number, only?: (docno: number) => boolean): Ranked {
+    const key = this.#key()
+    const top = createTopList(limit)
+    const { total, matched } = this.#ask(0, (docno) => {
+      if (only && !only(docno)) return false
+      top.offer(key(docno), docno)
+      return true
+    })
+    const docnos = top.take().map(({ docno }) => docno)
+    const wanted = new Set(docnos)
+    const { index } = this.#tools
+    const scored = index.search(this.#plan.index, wanted.size, this.#deadlineMs, (docno) =>
+      wanted.has(docno),
+    )
+    const scores = new Map(scored.hits.map((hit) => [hit.docno, hit]))
+    const hits = docnos.map((docno) => scores.get(docno) ?? { docno, score: 0, missing: [] })
+    const isAll = docnos.length >= total
+    return { hits, isAll, isExact: this.#limits.isExact, matched }
+  }
+}

@@ -1,0 +1,100 @@
+/** All documents that a search found, in no order, and how many hits they are once copies are folded. */
+import type { Attributes } from './attributes.ts'
+
+export class Matches {
+  readonly #attributes: Attributes
+  readonly #passes: ((docno: number) => boolean) | null
+  readonly #isFolding: boolean
+  #docnos = new Uint32Array(256)
+  #size = 0
+
+  /** @param passes the filters, which a document may pass by an exact copy of it alone */
+  constructor(
+    attributes: Attributes,
+    passes: ((docno: number) => boolean) | null,
+    isFolding: boolean,
+  ) {
+    this.#attributes = attributes
+    this.#passes = passes
+    this.#isFolding = isFolding
+  }
+
+  clear(): void {
+    this.#size = 0
+  }
+
+  /** A document with postings of its own. */
+  add(docno: number): void {
+    if (this.#size === this.#docnos.length) {
+      const wider = new Uint32Array(this.#docnos.length * 4)
+      wider.set(this.#docnos)
+      this.#docnos = wider
+    }
+    this.#docnos[this.#size++] = docno
+  }
+
+  /** The document and its exact copies, of which each is a hit when nothing is folded: those that pass the filters. */
+  expanded(docno: number): readonly number[] {
+    const copies = this.#attributes.copiesOf(docno)
+    if (copies.length === 0) return [docno]
+    const all = [docno, ...copies]
+    return this.#passes === null ? all : all.filter(this.#passes)
+  }
+
+  eachMember(see: (docno: number) => void): void {
+    for (let i = 0; i < this.#size; i += 1) {
+      const docno = this.#docnos[i] as number
+      if (this.#attributes.copiesOf(docno).length === 0) see(docno)
+      else for (const member of this.expanded(docno)) see(member)
+    }
+  }
+
+  total(): number {
+    let total = 0
+    const groups = new Set<number>()
+    for (let i = 0; i < this.#size; i += 1) {
+      const docno = this.#docnos[i] as number
+      if (!this.#isFolding) {
+        total += this.#attributes.copiesOf(docno).length === 0 ? 1 : this.expanded(docno).length
+        continue
+      }
+      const key = this.#attributes.foldKey(docno)
+      if (this.#attributes.hasCopies(key)) groups.add(key)
+      else total += 1
+    }
+    return total + groups.size
+  }
+
+  /** Hits by bucket: a group counts once in each bucket that one of its members is in. */
+  count(
+    end: number,
+    each: (docno: number, see: (bucket: number) => void) => void,
+  ): Uint32Array<ArrayBuffer> {
+    const counts = new Uint32Array(end)
+    const seen = new Set<number>()
+    const attributes = this.#attributes
+    let group = 0
+    const countOne = (bucket: number): void => {
+      counts[bucket] = (counts[bucket] as number) + 1
+    }
+    const countGroup = (bucket: number): void => {
+      const key = group * end + bucket
+      if (seen.has(key)) return
+      seen.add(key)
+      countOne(bucket)
+    }
+    for (let i = 0; i < this.#size; i += 1) {
+      const docno = this.#docnos[i] as number
+      group = attributes.foldKey(docno)
+      const see = this.#isFolding && attributes.hasCopies(group) ? countGroup : countOne
+      if (attributes.copiesOf(docno).length === 0) each(docno, see)
+      else for (const member of this.expanded(docno)) each(member, see)
+    }
+    return counts
+  }
+
+  /** URL numbers of all hits, copies that are folded included. */
+  eachUrl(see: (urlId: number) => void): void {
+    this.eachMember((docno) => see(this.#attributes.urlId(docno)))
+  }
+}
