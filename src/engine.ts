@@ -19,8 +19,7 @@ import { createRobotsGate, type RobotsGate, type StoredRobots } from './crawl/ro
 import { covers } from './crawl/scope.ts'
 import { listBytesMax } from './crawl/sitemap.ts'
 import { HostRules } from './crawl/host-rules.ts'
-import { Sessions } from './crawl/session.ts'
-import { defaultSourceHttp } from './crawl/source-http.ts'
+import { Sessions, type SessionSettings } from './crawl/sessions.ts'
 import { openSeenFilter, type SeenFile } from './crawl/seen.ts'
 import { agentToken, egressOptions, fetchLimits } from './egress-options.ts'
 import { IndexKeeper } from './index-keeper.ts'
@@ -32,7 +31,7 @@ import { answerCalls, createCaller, sendEvent } from './lib/rpc.ts'
 import type { Profile } from './memory.ts'
 import { isDiskFull } from './lib/sqlite.ts'
 import type { ParserAnswer, ParserJob } from './parser.ts'
-import type { CrawlSpec } from './store/records.ts'
+import type { CrawlSpec, SourceStatus } from './store/records.ts'
 import { openStore, type Store } from './store/store.ts'
 import { loadTextTables } from './text/tables.ts'
 import { createAnalyzer } from './text/tokenize.ts'
@@ -119,7 +118,7 @@ class Engine {
     this.#seen = seen
     this.#egress = createEgress(egressOptions(config))
     this.#rules = new HostRules(this.#store)
-    this.#sessions = new Sessions(this.#egress, () => defaultSourceHttp, log, Date.now)
+    this.#sessions = new Sessions(this.#egress, (id) => this.#sessionSettings(id), log, Date.now)
     this.#frontier = openFrontier(this.#store, {
       judge: (url, isOfOwnShape) => this.#rules.verdict(url, isOfOwnShape),
       onLinksAdded: (urlId, elsewhere) => this.#rules.linksAdded(urlId, elsewhere),
@@ -170,7 +169,7 @@ class Engine {
         }),
       sources: () => this.#described.all(),
       putSource: ({ given, mayReplace }: { given: unknown; mayReplace: boolean }) =>
-        this.#described.put(given, mayReplace),
+        this.#putSource(given, mayReplace),
       removeSource: (name: string) => this.#described.remove(name),
       startSource: (name: string) => crawl.start(this.#described.wishOf(name)),
       import: (input: { lines: readonly ImportLine[]; dedupe: boolean }) =>
@@ -226,10 +225,22 @@ class Engine {
     return wide !== undefined && narrow !== undefined && covers(wide, narrow)
   }
 
+  #putSource(given: unknown, mayReplace: boolean): SourceStatus {
+    const status = this.#described.put(given, mayReplace)
+    this.#sessions.forget(status.name)
+    return status
+  }
+
+  /** The scopes of a described source share its settings; any other source has a jar of its own. */
+  #sessionSettings(sourceId: number): SessionSettings {
+    const name = this.#crawl.scopes().get(sourceId)?.name
+    return { key: name ?? `#${sourceId}`, ...this.#described.httpOf(name ?? '') }
+  }
+
   #openRobots(): RobotsGate {
     return createRobotsGate(
       agentToken,
-      (origin) => fetchRobots(this.#egress, origin),
+      (origin, sourceId) => fetchRobots(this.#sessions.of(sourceId).bare, origin),
       (origin) => this.#store.robotsOf(origin),
       (origin, robots) => this.#saveRobots(origin, robots),
     )

@@ -1,14 +1,16 @@
 /** `findling rules test`: one page through robots, fetch and parser as in a crawl, and all that its rule makes of it. Writes nothing. */
+import assert from 'node:assert'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { extname, resolve } from 'node:path'
 import { inflateRawSync } from 'node:zlib'
 import { spawnThread, textTables } from '../assets.ts'
-import { ruleAmong, type RuleForPage } from '../crawl/described.ts'
+import { httpOfSource, ruleAmong, type RuleForPage } from '../crawl/described.ts'
 import { fetchPage, fetchRobots } from '../crawl/fetch.ts'
 import { scopeOf } from '../crawl/jobs.ts'
 import type { ParsedPage, ParseOutcome } from '../crawl/page.ts'
 import { createRobotsGate } from '../crawl/robots-gate.ts'
 import { isInScope } from '../crawl/scope.ts'
+import { Session } from '../crawl/session.ts'
 import { crawlSpecOfSource, type SourceSpec } from '../crawl/source-file.ts'
 import { agentToken, egressOptions, fetchLimits } from '../egress-options.ts'
 import { createEgress } from '../lib/egress.ts'
@@ -50,7 +52,7 @@ export async function rulesCommand(call: Call): Promise<number> {
   const isFile = existsSync(target) && statSync(target).isFile()
   const url = addressOf(isFile ? (call.options['url'] ?? firstSeed(sources)) : target)
   const rule = ruleAmong(sources, url)
-  const input = isFile ? readPageFile(target, url) : await fetchInput(call, url, rule)
+  const input = isFile ? readPageFile(target, url) : await fetchInput(call, url, rule, sources)
   const outcome = await parseOne(call, input, rule)
   if (outcome.kind !== 'page')
     throw new AppError('bad_input', `${url} is not read: ${outcome.reason}`)
@@ -83,12 +85,24 @@ function readPageFile(file: string, url: string): Input {
   return { url, body, encoding: '', contentType, robotsTag: '' }
 }
 
-async function fetchInput({ config }: Call, url: string, rule: RuleForPage | null): Promise<Input> {
+/** As its source asks for its pages: with a login where there is one. */
+async function fetchInput(
+  { config, log }: Call,
+  url: string,
+  rule: RuleForPage | null,
+  sources: readonly SourceSpec[],
+): Promise<Input> {
   const egress = createEgress(egressOptions(config))
   try {
-    const { hostname, port, protocol } = new URL(url)
-    egress.allowPort(hostname, Number(port) || (protocol === 'https:' ? 443 : 80))
-    const ask = (origin: string) => fetchRobots(egress, origin)
+    const source = sources.find(({ name }) => name === rule?.source) ?? sources[0]
+    assert(source, 'a file of sources has at least one')
+    const { http, homes } = httpOfSource(source)
+    for (const asked of [url, ...(http.login === null ? [] : [http.login.url])]) {
+      const { hostname, port, protocol } = new URL(asked)
+      egress.allowPort(hostname, Number(port) || (protocol === 'https:' ? 443 : 80))
+    }
+    const session = new Session(egress, http, log, Date.now, homes)
+    const ask = (origin: string) => fetchRobots(session.bare, origin)
     const robots = createRobotsGate(
       agentToken,
       ask,
@@ -100,7 +114,7 @@ async function fetchInput({ config }: Call, url: string, rule: RuleForPage | nul
       throw new AppError('bad_input', `robots.txt does not allow ${url}`)
     const visit = { url, etag: null, modified: null }
     const takes = rule?.rule.format === 'json' ? 'lists' : 'pages'
-    const outcome = await fetchPage(egress, visit, { ...fetchLimits(config), takes })
+    const outcome = await fetchPage(session, visit, { ...fetchLimits(config), takes })
     if (outcome.kind === 'page') return { ...outcome, url: outcome.finalUrl }
     const why = 'reason' in outcome ? outcome.reason : 'to' in outcome ? `to ${outcome.to}` : ''
     throw new AppError('bad_input', `${url} gave no page: ${outcome.kind} ${why}`.trim())

@@ -117,7 +117,14 @@ export class Crawl {
   /** Goes on with every job that was running when the process ended. */
   resumeAll(): void {
     for (const job of this.#jobs.all()) {
-      if (job.state === 'running' || job.state === 'waiting') this.#goOn(job)
+      if (job.state !== 'running' && job.state !== 'waiting') continue
+      try {
+        this.#goOn(job)
+      } catch (error) {
+        // A secret that is no longer in the environment: told where the job is shown, and mended by going on with it.
+        if (!(error instanceof AppError)) throw error
+        this.#end(job, 'paused', error.message)
+      }
     }
   }
 
@@ -316,8 +323,10 @@ export class Crawl {
   }
 
   #goOn(job: Job): void {
-    const { store, frontier, allowSeed } = this.#tools
-    for (const seed of job.spec.seeds) allowSeed(seed)
+    const { store, frontier, allowSeed, described } = this.#tools
+    const login =
+      job.spec.source === undefined ? null : described.httpOf(job.spec.source).http.login
+    for (const url of [...job.spec.seeds, ...(login === null ? [] : [login.url])]) allowSeed(url)
     store.transaction(() => {
       this.#jobs.setState(job, 'running')
       const seeds = [...sourceIdsOf(job.spec, store)].map(([url, sourceId]): FoundUrl => ({

@@ -1,10 +1,12 @@
-/** The described sources in force: kept in the store, compiled here, asked which rule is for a page. Owns their compiled form. */
+/** The described sources in force: kept in the store, compiled here, asked which rule is for a page and how it is asked for. Owns their compiled form. */
 import assert from 'node:assert'
 import { AppError } from '../lib/errors.ts'
 import type { CrawlSpec, SourceStatus } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import type { Rule } from './rule-types.ts'
 import { isInScope, type ScopeSpec } from './scope.ts'
+import { defaultSourceHttp, parseSourceHttp, type SourceHttp } from './source-http.ts'
+import { hideSecrets, restoreSecrets } from './source-secrets.ts'
 import { crawlSpecOfSource, parseSource, sourcesMax, type SourceSpec } from './source-file.ts'
 import { compilePattern, type UrlMatcher } from './url-pattern.ts'
 
@@ -40,7 +42,7 @@ export class Described {
     return [...this.#sources.values()].map(({ given, spec, changedAtMs }) => ({
       name: spec.name,
       changed_at: new Date(changedAtMs).toISOString(),
-      source: given,
+      source: hideSecrets(given),
     }))
   }
 
@@ -55,15 +57,24 @@ export class Described {
     return crawlSpecOfSource(source)
   }
 
+  /** @throws AppError invalid_parameter where the environment lacks a secret */
+  httpOf(name: string): HttpOfSource {
+    const source = this.get(name)
+    return source === null ? { http: defaultSourceHttp, homes: null } : httpOfSource(source)
+  }
+
   /**
    * Adds or replaces. Where its rules changed, its pages are fetched anew at its next crawl, without a condition: what they are read
    * into may differ though they did not change.
-   * @param given as a user writes it; what is kept beside it is resolved
+   * @param sent as a user writes it, or as it was shown; what is kept beside it is resolved
    * @throws AppError invalid_parameter | conflict
    */
-  put(given: unknown, mayReplace = true): SourceStatus {
+  put(sent: unknown, mayReplace = true): SourceStatus {
+    const { name } = parseSource(sent)
+    const given = restoreSecrets(sent, this.#sources.get(name)?.given)
     const spec = parseSource(given)
-    const before = this.get(spec.name)
+    httpOfSource(spec)
+    const before = this.get(name)
     const kept = JSON.stringify({ given, spec } satisfies Kept)
     if (before === null && this.#sources.size >= sourcesMax)
       throw new AppError('conflict', `There are ${sourcesMax} sources already.`)
@@ -76,7 +87,7 @@ export class Described {
       return isNew
     })
     if (isChanged) this.#load()
-    const status = this.all().find(({ name }) => name === spec.name)
+    const status = this.all().find((one) => one.name === name)
     assert(status, 'a source that was put is there')
     return status
   }
@@ -117,6 +128,19 @@ export class Described {
       ?.rules.find(({ matchers }) => matchers.some((matches) => matches(url)))
     return found === undefined ? null : { source: name, rule: found.rule }
   }
+}
+
+/** How the pages of a source are asked for; its own headers go to the hosts of `homes`, null = every host. */
+export type HttpOfSource = { http: SourceHttp; homes: readonly string[] | null }
+
+/**
+ * With the secrets that it names in this process's environment.
+ * @throws AppError invalid_parameter where the environment lacks one
+ */
+export function httpOfSource({ name, http: given, seeds, include }: SourceSpec): HttpOfSource {
+  const http = parseSourceHttp(given, `source ${name}: http`, process.env)
+  const login = http.login === null ? [] : [http.login.url]
+  return { http, homes: [...seeds, ...include, ...login] }
 }
 
 function compile({ given, spec }: Kept, changedAtMs: number): Compiled {

@@ -17,8 +17,8 @@ export type RobotsJudgement =
   | { kind: 'closed'; retryAtMs: number }
 
 export type RobotsGate = {
-  /** Fetches robots.txt where it is not known; calls for one origin share one fetch. */
-  judge(url: string, nowMs: number): Promise<RobotsJudgement>
+  /** Fetches robots.txt where it is not known, as this source is asked; calls for one origin share one fetch. */
+  judge(url: string, nowMs: number, sourceId?: number): Promise<RobotsJudgement>
   /** What is known without the network; null = robots.txt of this origin was never asked for. */
   recall(url: string): RobotsJudgement | null
   /** The sitemaps that the robots.txt of this origin names, canonical; null = it was never asked for, or could not be read. */
@@ -40,6 +40,7 @@ const crawlDelayMaxMs = 60_000
 /** A robots.txt that fails once is asked again with the retries of the page, before the host counts as closed for long. */
 const closedAsksMax = 3
 const closedRestMs = 1_000
+const noSource = 0
 
 /**
  * @param agent our product token, as robots.txt files name it
@@ -48,7 +49,7 @@ const closedRestMs = 1_000
  */
 export function createRobotsGate(
   agent: string,
-  fetchRobots: (origin: string) => Promise<RobotsFetch>,
+  fetchRobots: (origin: string, sourceId: number) => Promise<RobotsFetch>,
   load: (origin: string) => StoredRobots | null,
   save: (origin: string, robots: StoredRobots) => void,
 ): RobotsGate {
@@ -69,8 +70,8 @@ export function createRobotsGate(
     known.set(origin, entry)
     return entry
   }
-  const ask = async (origin: string, nowMs: number): Promise<Known> => {
-    const answer = await fetchRobots(origin)
+  const ask = async (origin: string, nowMs: number, sourceId: number): Promise<Known> => {
+    const answer = await fetchRobots(origin, sourceId)
     const stored: StoredRobots = {
       // 599 stands for "no answer": closed as a server error is, so that the store needs no further column.
       status: answer.verdict === 'closed' ? Math.max(answer.status, 599) : answer.status,
@@ -100,13 +101,13 @@ export function createRobotsGate(
   }
 
   return {
-    async judge(url, nowMs) {
+    async judge(url, nowMs, sourceId = noSource) {
       const { origin, path } = splitUrl(url)
       const entry = find(origin)
       if (entry !== null && holds(entry, nowMs)) return judgement(entry, path)
       let fetching = underWay.get(origin)
       if (fetching === undefined) {
-        fetching = ask(origin, nowMs).finally(() => underWay.delete(origin))
+        fetching = ask(origin, nowMs, sourceId).finally(() => underWay.delete(origin))
         underWay.set(origin, fetching)
       }
       return judgement(await fetching, path)

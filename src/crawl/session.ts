@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { decodeBody, contentCodings } from '../lib/decode.ts'
 import type { Egress, EgressAnswer, EgressRequest } from '../lib/egress.ts'
 import type { Log } from '../lib/log.ts'
-import { normalizeUrl } from '../lib/url.ts'
+import { normalizeUrl, registrableDomain } from '../lib/url.ts'
 import { decodeText } from './charset.ts'
 import { Cookies } from './cookies.ts'
 import { asksPassword, findLoginForm, type LoginForm } from './login-form.ts'
@@ -30,10 +30,21 @@ export class Session implements Requester {
   #begun: Promise<void> | null = null
   #login: Promise<boolean> | null = null
   readonly #loginsAtMs: number[] = []
+  readonly #isHome: (url: string) => boolean
+  /** For what is asked before any page: no login, no cookies, but the same way out. */
+  readonly bare: Requester = { request: (url, request) => this.#send(url, request, '') }
 
-  constructor(egress: Requester, http: SourceHttp, log: Log, now: () => number) {
+  /** @param homes URLs of the hosts that get the source's own headers; null = every host does */
+  constructor(
+    egress: Requester,
+    http: SourceHttp,
+    log: Log,
+    now: () => number,
+    homes: readonly string[] | null = null,
+  ) {
     this.#egress = egress
     this.#http = http
+    this.#isHome = homes === null ? () => true : homeTest(homes)
     this.#log = log
     this.#now = now
     this.#proxies = createProxyRing(http.proxies, now)
@@ -68,26 +79,36 @@ export class Session implements Requester {
     }
   }
 
+  /** Does a request to this URL carry a cookie by now? */
+  hasCookieFor(url: string): boolean {
+    return this.#http.cookies === 'keep' && this.#cookies.headerFor(url) !== ''
+  }
+
   async #ask(url: string, request: EgressRequest): Promise<EgressAnswer> {
-    const { headers, userAgents, cookies } = this.#http
-    const cookie = cookies === 'keep' ? this.#cookies.headerFor(url) : ''
+    const keeps = this.#http.cookies === 'keep'
+    const answer = await this.#send(url, request, keeps ? this.#cookies.headerFor(url) : '')
+    if (answer.kind === 'answer' && keeps) {
+      const set = (answer.headers['set-cookie'] ?? '').split('\n').filter((line) => line !== '')
+      await this.#cookies.take(url, set)
+    }
+    return answer
+  }
+
+  async #send(url: string, request: EgressRequest, cookie: string): Promise<EgressAnswer> {
+    const { headers, userAgents } = this.#http
     const agent = userAgents[this.#turn++ % Math.max(1, userAgents.length)]
     const proxy = this.#proxies.next()
     const answer = await this.#egress.request(url, {
       ...request,
       headers: {
         ...request.headers,
-        ...headers,
+        ...(this.#isHome(url) ? headers : {}),
         ...(agent === undefined ? {} : { 'user-agent': agent }),
         ...(cookie === '' ? {} : { cookie }),
       },
       ...(proxy === null ? {} : { proxy }),
     })
     if (proxy !== null) this.#judgeProxy(proxy, answer)
-    if (answer.kind === 'answer' && cookies === 'keep') {
-      const set = (answer.headers['set-cookie'] ?? '').split('\n').filter((line) => line !== '')
-      await this.#cookies.take(url, set)
-    }
     return answer
   }
 
@@ -134,12 +155,14 @@ export class Session implements Requester {
     if (typeof page === 'string') return `the login page: ${page}`
     const form = findLoginForm(page.html, page.url, login.form, Object.keys(login.fields))
     if (form === null) return 'the login page has no such form'
+    if (page.url.startsWith('https:') && !form.action.startsWith('https:'))
+      return 'its form would send the fields unencrypted'
     const after = await this.#follow(form.action, { form, fields: login.fields })
     if (typeof after === 'string') return `the answer to the form: ${after}`
     const { text, urlPrefix } = login.check
     if (text !== null && !after.html.includes(text)) return 'the page after it lacks the text'
     if (urlPrefix !== null && !isAt(after.url, login.url, urlPrefix))
-      return `it led to ${after.url}`
+      return `it led to ${withoutQuery(after.url)}`
     const isUnchecked = text === null && urlPrefix === null
     return isUnchecked && asksPassword(after.html, after.url)
       ? 'it asks for a password again'
@@ -157,7 +180,7 @@ export class Session implements Requester {
       const sent = fillIn(filled.form, filled.fields)
       if (filled.form.method === 'post')
         post = { type: 'application/x-www-form-urlencoded', body: sent }
-      else url = `${from.replace(/\?.*$/s, '')}?${sent}`
+      else url = `${withoutQuery(from)}?${sent}`
     }
     for (let hops = 0; hops <= loginHopsMax; hops++) {
       const answer = await this.#ask(url, {
@@ -186,6 +209,23 @@ function fillIn(form: LoginForm, fields: Readonly<Record<string, string>>): stri
   return new URLSearchParams([...values, ...Object.entries(fields)]).toString()
 }
 
+/** A query may hold what was sent, or a ticket. */
+const withoutQuery = (url: string): string => url.replace(/\?.*$/s, '')
+
+/** Of the same registered domain as one of the URLs, and encrypted where those are. */
+function homeTest(homes: readonly string[]): (url: string) => boolean {
+  const isPlainAllowed = new Map<string, boolean>()
+  for (const home of homes) {
+    const domain = registrableDomain(home)
+    const isPlain = home.startsWith('http:')
+    isPlainAllowed.set(domain, isPlain || (isPlainAllowed.get(domain) ?? false))
+  }
+  return (url) => {
+    const mayBePlain = isPlainAllowed.get(registrableDomain(url))
+    return mayBePlain !== undefined && (mayBePlain || url.startsWith('https:'))
+  }
+}
+
 const isUrlOrPath = (mark: string): boolean => /^(https?:\/\/|\/)/i.test(mark)
 const isAt = (url: string, base: string, prefix: string): boolean => {
   const start = URL.parse(prefix, base)?.href
@@ -198,43 +238,3 @@ function textOf(answer: Extract<EgressAnswer, { kind: 'answer' }>): string {
   if (decoded.kind !== 'decoded') return ''
   return decodeText(decoded.bytes, answer.headers['content-type'] ?? '').text
 }
-
-/** Sessions by source, made when first asked for; of sources without settings, only so many are kept. */
-export class Sessions {
-  readonly #egress: Requester
-  readonly #httpOf: (sourceId: number) => SourceHttp
-  readonly #log: Log
-  readonly #now: () => number
-  readonly #sessions = new Map<number, Session>()
-
-  constructor(
-    egress: Requester,
-    httpOf: (sourceId: number) => SourceHttp,
-    log: Log,
-    now: () => number,
-  ) {
-    this.#egress = egress
-    this.#httpOf = httpOf
-    this.#log = log
-    this.#now = now
-  }
-
-  of(sourceId: number): Session {
-    const known = this.#sessions.get(sourceId)
-    if (known !== undefined) return known
-    if (this.#sessions.size >= sessionsMax) {
-      const [oldest] = this.#sessions.keys()
-      if (oldest !== undefined) this.#sessions.delete(oldest)
-    }
-    const session = new Session(this.#egress, this.#httpOf(sourceId), this.#log, this.#now)
-    this.#sessions.set(sourceId, session)
-    return session
-  }
-
-  /** The settings of this source changed: it begins anew. */
-  forget(sourceId: number): void {
-    this.#sessions.delete(sourceId)
-  }
-}
-
-const sessionsMax = 1_000

@@ -19,7 +19,7 @@ import { normalizeUrl } from '../lib/url.ts'
 import type { CrawlSpec, Scope } from '../store/records.ts'
 import { readRules } from './rule-file.ts'
 import type { Rule } from './rule-types.ts'
-import { parseSourceHttp } from './source-http.ts'
+import { checkSourceHttp } from './source-http.ts'
 import { readPattern, type UrlPattern } from './url-pattern.ts'
 
 /** A described source, resolved: nothing is left to defaults. Plain data, kept as JSON. */
@@ -67,10 +67,12 @@ const readName: Reader<string> = (value, path) => {
 
 const readHttp: Reader<unknown> = (value, path) => {
   try {
-    parseSourceHttp(value, path, process.env)
+    checkSourceHttp(value, path)
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    throw new ValueProblem(path, error.message)
+    // The message begins with the place itself.
+    const end = error.message.indexOf(': ')
+    throw new ValueProblem(error.message.slice(0, end), error.message.slice(end + 2))
   }
   return value
 }

@@ -57,7 +57,7 @@ const ownHeaders = new Set(
  * Reads the settings from plain JSON, as a source file or the API holds them. Wherever a text is wanted, {"env": "NAME"} takes it from
  * the environment, so that no secret need stand in a file.
  * @param where how a message calls this place: "source news: http"
- * @throws AppError config_invalid, naming place and reason; never with the value of a secret.
+ * @throws AppError invalid_parameter, naming place and reason; never with the value of a secret.
  */
 export function parseSourceHttp(
   given: unknown,
@@ -79,18 +79,13 @@ export function parseSourceHttp(
   }
 }
 
-/** The settings as they may be shown: no value of a header, field or proxy password. */
-export function describeSourceHttp(http: SourceHttp): Record<string, unknown> {
-  const names = (values: Readonly<Record<string, string>>): Record<string, string> =>
-    Object.fromEntries(Object.keys(values).map((name) => [name, '***']))
-  const { headers, login, proxies } = http
-  return {
-    ...http,
-    headers: names(headers),
-    login: login === null ? null : { ...login, fields: names(login.fields) },
-    proxies: proxies.map(proxyName),
-  }
+/** Proves settings without the environment that they name: that may be another process's. @throws AppError as `parseSourceHttp` */
+export function checkSourceHttp(given: unknown, where: string): void {
+  parseSourceHttp(given, where, new Proxy({}, { get: () => standIn }))
 }
+
+/** Fit for whatever stands in the environment: it is a text, a URL and a proxy. */
+const standIn = 'https://from-the-environment.example/'
 
 /** A proxy without user and password: for logs. */
 export function proxyName(proxy: string): string {
@@ -99,7 +94,7 @@ export function proxyName(proxy: string): string {
 }
 
 const wrong = (where: string, what: string): AppError =>
-  new AppError('config_invalid', `${where}: ${what}`)
+  new AppError('invalid_parameter', `${where}: ${what}`)
 
 class Reader {
   readonly #environment: Readonly<Record<string, string | undefined>>
@@ -193,7 +188,7 @@ function loginOf(read: Reader, given: unknown, where: string): SourceLogin | nul
 function httpUrl(text: string, where: string): string {
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol))
-    throw wrong(where, `no http or https URL: ${text}`)
+    throw wrong(where, 'it is no http or https URL')
   if (url.username !== '' || url.password !== '')
     throw wrong(where, 'user and password belong into the fields, not into the URL')
   return url.href

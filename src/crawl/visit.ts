@@ -58,7 +58,7 @@ export type VisitTools = ListTools & {
 }
 
 export async function visit(lease: Lease, tools: VisitTools): Promise<Visited> {
-  const judged = await tools.robots.judge(lease.url, tools.now())
+  const judged = await tools.robots.judge(lease.url, tools.now(), lease.sourceId)
   if (judged.kind !== 'allowed') {
     tools.release(null, 0, 0)
     const settlement: Settlement =

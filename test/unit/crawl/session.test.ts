@@ -247,6 +247,40 @@ describe('a session', () => {
     assert.match(logged.join('\n'), /warn cookies not read/)
   })
 
+  it('gives its headers to no stranger, and none of them to a plain connection', async () => {
+    const sent: [string, unknown][] = []
+    const session = new Session(
+      {
+        request: (url, { headers }) => {
+          sent.push([url, headers['x-key']])
+          return Promise.resolve({ kind: 'failed', reason: 'connect', detail: '' })
+        },
+      },
+      parseSourceHttp({ headers: { 'X-Key': 'k' } }, 'http'),
+      () => {},
+      () => 0,
+      ['https://h.example/a', 'http://plain.test/'],
+    )
+    const urls = [
+      'https://h.example/b',
+      'https://www.h.example/',
+      'http://h.example/',
+      'http://plain.test/',
+      'https://other.example/',
+    ]
+    for (const url of urls)
+      await session.request(url, {
+        headers: {},
+        totalTimeoutMs: 1,
+        headersTimeoutMs: 1,
+        wireBytesMax: 1,
+      })
+    assert.deepEqual(
+      sent,
+      urls.map((url, i) => [url, [0, 1, 3].includes(i) ? 'k' : undefined]),
+    )
+  })
+
   it('ignores cookies where it is told so', async () => {
     const seen: unknown[] = []
     listener = ({ headers }, response) => {

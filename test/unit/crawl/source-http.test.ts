@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import {
+  checkSourceHttp,
   defaultSourceHttp,
-  describeSourceHttp,
   parseSourceHttp,
   type SourceHttp,
 } from '../../../src/crawl/source-http.ts'
+import { hideSecrets, restoreSecrets } from '../../../src/crawl/source-secrets.ts'
 
 const parse = (given: unknown, environment: Record<string, string> = {}): SourceHttp =>
   parseSourceHttp(given, 'source news: http', environment)
@@ -43,13 +44,29 @@ describe('the HTTP settings of a source', () => {
     assert.deepEqual(http.proxies, ['http://u:pw-secret@10.0.0.1:3128/', 'socks5://10.0.0.2:1080'])
   })
 
-  it('are shown without a secret', () => {
-    const shown = JSON.stringify(
-      describeSourceHttp(parse(whole, { TOKEN: 't-secret', SECRET: 'p-secret' })),
+  it('can be proved where the environment is another one', () => {
+    checkSourceHttp(whole, 'http')
+    checkSourceHttp({ ...whole, proxies: [{ env: 'PROXY' }] }, 'http')
+    assert.throws(
+      () => checkSourceHttp({ ...whole, proxies: ['ftp://h'] }, 'http'),
+      /proxies\[2?0?\]/,
     )
-    assert.doesNotMatch(shown, /secret/)
-    assert.match(shown, /10\.0\.0\.1:3128/)
-    assert.match(shown, /"password":"\*\*\*"/)
+  })
+
+  const source = { name: 'news', seeds: ['https://h.example/'], http: whole }
+  it('are shown without a secret', () => {
+    const shown = JSON.stringify(hideSecrets(source))
+    assert.doesNotMatch(shown, /secret|"me"|"zh"/)
+    assert.match(shown, /http:\/\/\*\*\*:\*\*\*@10\.0\.0\.1:3128/)
+    assert.match(shown, /"user":"\*\*\*","password":\{"env":"SECRET"\}/)
+  })
+  it('may come back as they were shown', () => {
+    assert.deepEqual(restoreSecrets(hideSecrets(source), source), source)
+    assert.deepEqual(restoreSecrets(source, null), source)
+    const other = { ...source, http: { ...whole, headers: { 'X-New': '***' } } }
+    assert.throws(() => restoreSecrets(other, source), /http\.headers\.X-New: .* no value here/)
+    const proxy = { ...source, http: { proxies: ['http://***:***@10.9.9.9:1'] } }
+    assert.throws(() => restoreSecrets(proxy, source), /http\.proxies\[0\]/)
   })
 
   const refused: readonly (readonly [given: unknown, says: RegExp])[] = [
@@ -65,7 +82,7 @@ describe('the HTTP settings of a source', () => {
     [{ headers: { 'x-a': { env: 'NONE' } } }, /headers\.x-a: the environment has no NONE/],
     [{ cookies: 'yes' }, /cookies: one of keep, none is wanted/],
     [{ login: { fields: { a: 'b' } } }, /login\.url: it is empty/],
-    [{ login: { url: 'ftp://h/', fields: { a: 'b' } } }, /login\.url: no http or https URL/],
+    [{ login: { url: 'ftp://h/', fields: { a: 'b' } } }, /login\.url: it is no http or https URL/],
     [{ login: { url: 'http://u:p@h/', fields: { a: 'b' } } }, /belong into the fields/],
     [{ login: { url: 'http://h/' } }, /login\.fields: at least one field/],
     [{ login: { url: 'http://h/', fields: { a: 'b' }, check: { ok: 1 } } }, /unknown setting "ok"/],
@@ -74,7 +91,11 @@ describe('the HTTP settings of a source', () => {
   ]
   for (const [given, says] of refused) {
     it(`refuse ${JSON.stringify(given).slice(0, 70)}`, () => {
-      assert.throws(() => parse(given), { name: 'AppError', code: 'config_invalid', message: says })
+      assert.throws(() => parse(given), {
+        name: 'AppError',
+        code: 'invalid_parameter',
+        message: says,
+      })
     })
   }
 
