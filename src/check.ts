@@ -1,13 +1,25 @@
 /** Everything that `findling check` proves of a data directory, read-only: also while a server runs on it. */
 import { join } from 'node:path'
+import { textTables } from './assets.ts'
 import { openDatabase } from './lib/sqlite.ts'
 import { AppError } from './lib/errors.ts'
 import { checkIndex } from './search/check.ts'
 import { readSynonyms, synonymsFileName } from './search/synonyms.ts'
 import { checkStore } from './store/check.ts'
 import { migrations } from './store/schema.ts'
+import { loadTextTables } from './text/tables.ts'
+import { normalUnits } from './text/word-symbols.ts'
+import { readWordFolder } from './word-folder.ts'
 
 export type CheckResult = { problems: string[]; facts: Record<string, number> }
+
+/** What is wrong with the word lists, by file and line. */
+export function checkWordLists(folder: string): string[] {
+  return readWordFolder(folder, () => {
+    loadTextTables(textTables())
+    return normalUnits()
+  }).problems
+}
 
 /** @throws AppError schema_too_new | corrupt | io */
 export function checkDirectory(directory: string): CheckResult {

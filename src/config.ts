@@ -38,6 +38,11 @@ export const settings = {
     default: '',
     about: 'File of described sources (JSON or TOML, see docs/SOURCES.md) to crawl.',
   },
+  filters: {
+    type: 'text',
+    default: '',
+    about: 'Folder of word lists (default DATA/filters): what they drop, mask or flag.',
+  },
   contact: {
     type: 'text',
     default: '',

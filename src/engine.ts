@@ -7,6 +7,7 @@ import type { Config } from './config.ts'
 import type { Revisits } from './crawl/commit.ts'
 import { Crawl, type CrawlTools } from './crawl/crawl.ts'
 import { failedRule } from './crawl/rule-counts.ts'
+import { type Committed, nothingCommitted } from './crawl/commit.ts'
 import { Described } from './crawl/described.ts'
 import { openDuplicates, type Duplicates } from './crawl/duplicates.ts'
 import { explainUrl } from './crawl/explain.ts'
@@ -35,6 +36,8 @@ import type { CrawlSpec, SourceStatus } from './store/records.ts'
 import { openStore, type Store } from './store/store.ts'
 import { loadTextTables } from './text/tables.ts'
 import { createAnalyzer } from './text/tokenize.ts'
+import { wordFolderOf } from './word-folder.ts'
+import { WordKeeper } from './word-keeper.ts'
 
 export type EngineData = {
   /** As the profile has it. */
@@ -96,6 +99,7 @@ class Engine {
   /** CPU time of each parser thread so far, by its id. */
   readonly #parserMs = new Map<number, number>()
   readonly #index: IndexKeeper
+  readonly #words: WordKeeper
   readonly #described: Described
   readonly #crawl: Crawl
 
@@ -133,6 +137,13 @@ class Engine {
     this.#parsers = this.#openParsers()
     const analyzer = createAnalyzer(loadTextTables(tables))
     this.#index = new IndexKeeper(this.#store, analyzer, log, data.profile.pending)
+    this.#words = new WordKeeper({
+      store,
+      duplicates: this.#duplicates,
+      folder: wordFolderOf(config, data.directory),
+      onChanged: (promoted) => this.#index.take({ ...nothingCommitted(), promoted: [...promoted] }),
+      log,
+    })
     this.#described = new Described(this.#store)
     this.#crawl = new Crawl(this.#crawlTools())
   }
@@ -140,6 +151,7 @@ class Engine {
   begin(): void {
     this.#index.keepWorking()
     this.#loadDuplicates()
+    this.#words.begin()
     if (this.#data.resumeJobs || this.#data.isRestart) this.#crawl.resumeAll()
   }
 
@@ -150,6 +162,7 @@ class Engine {
 
   link(search: MessagePort): void {
     this.#index.link(search)
+    this.#words.link(search)
   }
 
   handlers(): Parameters<typeof answerCalls>[1] {
@@ -176,6 +189,7 @@ class Engine {
         this.#import(input.lines, input.dedupe),
       reindex: () => this.#reindex(),
       finish: () => this.#index.finish(),
+      words: () => this.#words.status(),
       cost: () => this.#cost(),
       close: () => this.#close(),
     }
@@ -188,9 +202,14 @@ class Engine {
       duplicates: this.#duplicates,
       analyse: (record) =>
         this.#parse({ kind: 'record', record, seed: this.#store.fingerprintSeed }),
-      onCommitted: (committed) => this.#index.take(committed),
+      onCommitted: (committed) => this.#committed(committed),
       now: Date.now,
     })
+  }
+
+  #committed(committed: Committed): void {
+    this.#index.take(committed)
+    this.#words.committed(committed)
   }
 
   /** Everything derived is made again: index, filter of seen URLs, tables of the SimHash store. */
@@ -209,6 +228,7 @@ class Engine {
 
   async #close(): Promise<void> {
     await this.#crawl.close(closeGraceMs)
+    this.#words.close()
     await this.#parsers.close()
     this.#index.close()
     this.#frontier.close()
@@ -294,7 +314,9 @@ class Engine {
   ): Promise<Outcome | { kind: 'failed'; reason: string }> {
     try {
       const transfer = job.kind === 'record' ? [] : [job.job.body]
-      const { outcome, threadId, cpuMs } = await this.#parsers.run(job, transfer)
+      const words = this.#words.inForce()
+      const { outcome, threadId, cpuMs } = await this.#parsers.run({ ...job, words }, transfer)
+      if (outcome.kind === 'page') outcome.page.wordsVersion = words.version
       this.#parserMs.set(threadId, cpuMs)
       // A job is answered in its kind.
       return outcome as Outcome
@@ -342,7 +364,7 @@ class Engine {
         const { bavail, bsize } = statfsSync(directory)
         return bavail * bsize
       },
-      onCommitted: (committed) => this.#index.take(committed),
+      onCommitted: (committed) => this.#committed(committed),
       onProgress: (jobs) => {
         if (parentPort !== null) sendEvent(parentPort, 'progress', jobs)
         if (this.#crawl?.isIdle()) this.#index.settle()

@@ -11,6 +11,7 @@ import type { JobMessage, JobReply } from './lib/pool.ts'
 import { createKeywords } from './text/keywords.ts'
 import { loadTextTables } from './text/tables.ts'
 import { createAnalyzer } from './text/tokenize.ts'
+import { openWords, type WordMatcher } from './text/word-match.ts'
 
 export type ParserData = { config: Config; usesKeywordModel: boolean; tables: SharedArrayBuffer }
 /** With what its thread has cost so far, for the books of the engine. */
@@ -19,25 +20,35 @@ export type ParserAnswer = {
   threadId: number
   cpuMs: number
 }
-export type ParserJob =
+/** The word lists in force, packed; `version` counts their changes. */
+export type WordsInForce = { version: number; packed: SharedArrayBuffer | null }
+export type ParserJob = { words?: WordsInForce } & (
   | { kind: 'page'; job: ParseJob }
   | { kind: 'list'; job: ListJob }
   | { kind: 'record'; record: ImportRecord; seed: number }
+)
 
 export function run({ config, usesKeywordModel, tables }: ParserData): void {
   const dictionary = loadTextTables(tables)
   const analyzer = createAnalyzer(dictionary)
   const keywords = createKeywords(dictionary, analyzer, usesKeywordModel)
+  let words: WordMatcher | null = null
+  let version = 0
   const parser = createParser({
+    words: () => words,
     analyzer,
     keywords,
     decodedBytesMax: config['body-bytes-max'],
     linksMax: config['links-max'],
   })
   const work = async (job: ParserJob): Promise<ParseOutcome | ListOutcome> => {
+    if (job.words !== undefined && job.words.version !== version) {
+      version = job.words.version
+      words = job.words.packed === null ? null : openWords(job.words.packed)
+    }
     if (job.kind === 'page') return parser.parse(job.job)
     if (job.kind === 'list') return parseListJob(job.job)
-    return readRecord(job.record, job.seed, analyzer, keywords)
+    return readRecord(job.record, job.seed, analyzer, keywords, words)
   }
 
   parentPort?.on('message', ({ id, job }: JobMessage<ParserJob>) => {

@@ -9,6 +9,7 @@ import { createSearcher } from './search/search.ts'
 import { openReader } from './store/reader.ts'
 import { loadTextTables } from './text/tables.ts'
 import { createAnalyzer } from './text/tokenize.ts'
+import { openWords } from './text/word-match.ts'
 
 export type SearchData = { profile: Profile; file: string; tables: SharedArrayBuffer }
 /** `untilMs`: wall clock, because each thread's monotonic clock has its own zero. */
@@ -21,7 +22,11 @@ export function run({ file, tables, profile }: SearchData): void {
   const reader = openReader(file, { cacheKb: profile.cacheKb.search })
   const searcher = createSearcher(reader, createAnalyzer(loadTextTables(tables)))
   createCaller(parentPort).onEvent('link', (port: MessagePort) => {
-    createCaller(port).onEvent('pending', (segment: PackedSegment) => searcher.addPending(segment))
+    const engine = createCaller(port)
+    engine.onEvent('pending', (segment: PackedSegment) => searcher.addPending(segment))
+    engine.onEvent('words', (packed: SharedArrayBuffer | null) =>
+      searcher.hide(packed === null ? null : openWords(packed)),
+    )
   })
   let isClosing = false
   answerCalls(parentPort, {

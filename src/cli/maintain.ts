@@ -2,11 +2,12 @@
 import { createReadStream, statSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { openApp } from '../app.ts'
-import { checkDirectory } from '../check.ts'
+import { checkDirectory, checkWordLists } from '../check.ts'
 import { AppError } from '../lib/errors.ts'
+import { wordFolderOf } from '../word-folder.ts'
 import { formatOf, requireData, write, type Call } from './command.ts'
 
-type ImportAnswer = { stored: number; unchanged: number; exactCopies: number; nearCopies: number }
+type ImportAnswer = { stored: number; unchanged: number; exactCopies: number; nearCopies: number; filtered: number }
 const importBatch = 200
 
 export async function importCommand(call: Call): Promise<number> {
@@ -22,7 +23,7 @@ export async function importCommand(call: Call): Promise<number> {
     search: false,
     log: call.log,
   })
-  const total: ImportAnswer = { stored: 0, unchanged: 0, exactCopies: 0, nearCopies: 0 }
+  const total: ImportAnswer = { stored: 0, unchanged: 0, exactCopies: 0, nearCopies: 0, filtered: 0 }
   try {
     await app.ready()
     const dedupe = call.options['no-dedupe'] !== true
@@ -50,10 +51,11 @@ export async function importCommand(call: Call): Promise<number> {
     unchanged: total.unchanged,
     exact_copies: total.exactCopies,
     near_copies: total.nearCopies,
+    filtered: total.filtered,
   }
   if (form === 'text')
     await write(
-      `stored ${total.stored}, unchanged ${total.unchanged}, exact copies ${total.exactCopies}, near copies ${total.nearCopies}\n`,
+      `stored ${total.stored}, unchanged ${total.unchanged}, exact copies ${total.exactCopies}, near copies ${total.nearCopies}${total.filtered === 0 ? '' : `, filtered ${total.filtered}`}\n`,
     )
   else await write(`${JSON.stringify(summary)}\n`)
   return 0
@@ -82,6 +84,7 @@ export async function reindexCommand(call: Call): Promise<number> {
 export async function checkCommand(call: Call): Promise<number> {
   requireData(call.directory)
   const { problems, facts } = checkDirectory(call.directory)
+  problems.push(...checkWordLists(wordFolderOf(call.config, call.directory)))
   if (formatOf(call, 'text') === 'text') {
     for (const problem of problems) await write(`wrong: ${problem}\n`)
     await write(

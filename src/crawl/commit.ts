@@ -24,7 +24,18 @@ export type Committed = {
   promoted: number[]
   /** The settlements as they were written: a page may have turned out to be a copy, or unchanged. */
   settlements: Settlement[]
+  /** The lowest docno given out, and the oldest word lists that a page was judged by; Infinity where there is none. */
+  firstDocno: number
+  wordsVersion: number
 }
+
+export const nothingCommitted = (): Committed => ({
+  documents: [],
+  promoted: [],
+  settlements: [],
+  firstDocno: Number.POSITIVE_INFINITY,
+  wordsVersion: Number.POSITIVE_INFINITY,
+})
 
 export type Committer = {
   /** Writes the batch in one transaction. Throws what SQLite throws; then nothing of it has happened. */
@@ -55,7 +66,7 @@ export function createCommitter(tools: CommitTools): Committer {
   const { store, frontier, duplicates, jobs } = tools
   return {
     commit(batch) {
-      const result: Committed = { documents: [], promoted: [], settlements: [] }
+      const result = nothingCommitted()
       const settled: Settled[] = []
       let isCommitted = false
       try {
@@ -91,14 +102,19 @@ export function createCommitter(tools: CommitTools): Committer {
 
 function writeVisit(visited: Visited, tools: CommitTools, result: Committed): Settlement {
   const { page, settlement, lease } = visited
-  if (page !== null) return writePage(visited, page, tools, result)
+  if (page !== null) {
+    tools.store.putWordHits(lease.urlId, page.words ?? [])
+    return writePage(visited, page, tools, result)
+  }
   // Not modified: the stored page is as fresh as this answer.
   if (settlement.kind === 'unchanged') tools.store.touchDocument(lease.urlId, tools.now())
   if (settlement.kind === 'gone' && mayComeBack(settlement.status, lease, tools)) {
     const recrawlAtMs = Math.round(tools.now() + tools.revisits.confirmGoneMs)
     return { kind: 'missing', status: settlement.status, recrawlAtMs }
   }
+  if (visited.words !== undefined) tools.store.putWordHits(lease.urlId, visited.words)
   if (!isGone(settlement)) return settlement
+  if (visited.words === undefined) tools.store.putWordHits(lease.urlId, [])
   tools.duplicates.remove(lease.urlId)
   const removed = tools.store.removeDocument(lease.urlId)
   if (removed?.promoted) result.promoted.push(removed.promoted.docno)
@@ -144,7 +160,9 @@ const isGone = (settlement: Settlement): boolean =>
   settlement.kind === 'gone' ||
   settlement.kind === 'redirect' ||
   (settlement.kind === 'refused' &&
-    (settlement.reason === 'robots' || (settlement.status >= 200 && settlement.status < 300)))
+    (settlement.reason === 'robots' ||
+      settlement.reason === 'filtered' ||
+      (settlement.status >= 200 && settlement.status < 300)))
 
 /** Not kept where its source wants no copies; what was stored of the page before goes too. */
 function dropCopy(
@@ -221,6 +239,10 @@ function writePage(
     settlement.kind === 'stored' && settlement.recrawlAtMs !== undefined
       ? { recrawlAtMs: settlement.recrawlAtMs }
       : {}
+  if (put.isNew) {
+    result.firstDocno = Math.min(result.firstDocno, put.docno)
+    result.wordsVersion = Math.min(result.wordsVersion, page.wordsVersion ?? 0)
+  }
   if (!put.isNew) return { kind: 'unchanged', status, ...recrawl }
   if (put.copyOf === null) {
     const { terms, quants, length } = page

@@ -31,6 +31,7 @@ export function explainUrl(text: string, tools: ExplainTools): UrlStory {
     ...scopeLines(canonicalUrl, tools.scopes),
     robotsLine(canonicalUrl, tools.robots),
     ...historyLines(row),
+    ...wordLines(row, store),
     ...documentLines(row, document, store),
   ]
   return { url: text, canonicalUrl, known: row !== null, state: stateOf(row), lines, document }
@@ -110,6 +111,14 @@ function historyLines(row: UrlRow | null): Line[] {
   if (row.nextAtMs !== null)
     lines.push({ about: 'next', text: `visited again at ${isoTime(row.nextAtMs)}` })
   return lines
+}
+
+function wordLines(row: UrlRow | null, store: Store): Line[] {
+  if (row === null) return []
+  return store.wordHitsOf(row.id).map(({ list, policy, word, hits, place }) => ({
+    about: 'words',
+    text: `list "${list}" (${policy}): "${word}", ${hits === 1 ? 'once' : `${hits} times`}, first in ${place}`,
+  }))
 }
 
 const membersShown = 10

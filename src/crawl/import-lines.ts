@@ -15,6 +15,8 @@ export type Imported = {
   unchanged: number
   exactCopies: number
   nearCopies: number
+  /** Not stored, for a word of a list. */
+  filtered: number
 }
 
 export type ImportTools = {
@@ -76,11 +78,16 @@ async function storeRecords(
     const [lease, record] = [leases[i], records[i]]
     if (lease === undefined || record === undefined) return []
     if (outcome.kind !== 'page') throw new AppError('bad_input', `${record.url}: ${outcome.reason}`)
+    const { page } = outcome
+    const { isFiltered = false, words = [] } = page
     return [
       {
         lease,
-        settlement: { kind: 'stored', status: 0 },
-        page: outcome.page,
+        settlement: isFiltered
+          ? { kind: 'refused', status: 0, reason: 'filtered' }
+          : { kind: 'stored', status: 0 },
+        page: isFiltered ? null : page,
+        ...(isFiltered ? { words } : {}),
         type: 'text/plain',
         wireBytes: Buffer.byteLength(record.text),
         truncated: false,
@@ -100,9 +107,10 @@ async function storeRecords(
   })
   const committed = committer.commit(visits)
   tools.onCommitted(committed)
-  const imported: Imported = { stored: 0, unchanged: 0, exactCopies: 0, nearCopies: 0 }
+  const imported: Imported = { stored: 0, unchanged: 0, exactCopies: 0, nearCopies: 0, filtered: 0 }
   for (const settlement of committed.settlements) {
     if (settlement.kind === 'unchanged') imported.unchanged++
+    else if (settlement.kind === 'refused') imported.filtered++
     else imported.stored++
     if (settlement.kind !== 'duplicate') continue
     if (settlement.of === 'exact') imported.exactCopies++

@@ -3,10 +3,13 @@ import { deflateRawSync } from 'node:zlib'
 import { AppError } from '../lib/errors.ts'
 import { normalizeUrl } from '../lib/url.ts'
 import { fingerprint } from '../text/fingerprint.ts'
+import { judgeWords } from '../text/judge-words.ts'
 import type { Keywords } from '../text/keywords.ts'
 import { detectLanguage } from '../text/language.ts'
 import type { Analyzer } from '../text/tokenize.ts'
-import type { FieldValue, ParseOutcome } from './page.ts'
+import type { WordMatcher } from '../text/word-match.ts'
+import { judgePage } from './filter-page.ts'
+import type { FieldValue, ParsedPage, ParseOutcome } from './page.ts'
 
 export type ImportRecord = {
   url: string
@@ -82,16 +85,18 @@ export async function readRecord(
   seed: number,
   analyzer: Analyzer,
   keywords: Keywords,
+  words: WordMatcher | null = null,
 ): Promise<ParseOutcome> {
-  const { url, title, text, fields, publishedAtMs } = record
+  const { url, fields, publishedAtMs } = record
+  const judge = words === null ? null : judgeWords(words)
+  const title = judge === null ? record.title : judge.read('title', record.title)
+  const text = judge === null ? record.text : judge.read('text', record.text)
   const lang =
     record.lang === ''
       ? detectLanguage(`${title}\n${text.slice(0, 4_000)}`)
       : primarySubtag(record.lang)
   const { terms, quants, length } = analyzer.document({ title, headings: '', text, rest: '', url })
-  return {
-    kind: 'page',
-    page: {
+  const page: ParsedPage = {
       title,
       description: '',
       lang,
@@ -116,8 +121,8 @@ export async function readRecord(
       quants,
       length,
       fingerprint: fingerprint(text, seed),
-    },
   }
+  return { kind: 'page', page: judgePage(page, judge) }
 }
 
 const primarySubtag = (lang: string): string => lang.toLowerCase().split(/[-_]/, 1)[0] ?? 'und'

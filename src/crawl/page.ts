@@ -2,6 +2,7 @@
 import type { RuleForPage } from './described.ts'
 import type { RuleReport } from './rule-types.ts'
 import type { Fingerprint } from '../text/fingerprint.ts'
+import type { FoundWord } from '../text/judge-words.ts'
 import type { UrlList } from './sitemap.ts'
 
 /** What one fetch ended with. Everything the web does is a value here. `finalUrl` is canonical, after redirects inside the same visit. */
@@ -106,6 +107,12 @@ export type ParsedPage = {
   isUnstored?: true
   /** There is nothing to read before JavaScript ran. */
   isShell?: true
+  /** Words of lists that it has; those to be masked are masked already. */
+  words?: readonly FoundWord[]
+  /** One of them says that it must not be stored. */
+  isFiltered?: true
+  /** Counts the changes of the lists: those it was judged by. */
+  wordsVersion?: number
 }
 
 export type ParseOutcome =

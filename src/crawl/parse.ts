@@ -2,12 +2,15 @@
 import { constants, deflateRawSync } from 'node:zlib'
 import { decodeBody } from '../lib/decode.ts'
 import { fingerprint } from '../text/fingerprint.ts'
+import { judgeWords, type WordJudge } from '../text/judge-words.ts'
 import type { Keywords } from '../text/keywords.ts'
 import { detectLanguage } from '../text/language.ts'
 import type { Analyzer } from '../text/tokenize.ts'
+import type { WordMatcher } from '../text/word-match.ts'
 import { type DecodedText, decodeText } from './charset.ts'
 import { readPdfDocument, readText, type ReadDocument } from './document-kinds.ts'
 import { type Content, extractContent } from './extract.ts'
+import { judgeContent, judgePage } from './filter-page.ts'
 import { copyOf, shownLine } from './kept-text.ts'
 import type { ParsedPage, ParseJob, ParseOutcome } from './page.ts'
 import { lineHashesOf } from './line-hashes.ts'
@@ -26,6 +29,8 @@ export type ParserOptions = {
   linksMax?: number
   /** Wall clock, ms: for pages that are to be forgotten after a date. */
   now?: () => number
+  /** The word lists in force; null = none. */
+  words?: () => WordMatcher | null
 }
 
 /** `parse` takes one page. It never rejects: what a page does to it is a value. */
@@ -39,7 +44,12 @@ export function createParser(options: ParserOptions): Parser {
   return {
     async parse(job) {
       try {
-        return await parsePage(job, options)
+        const words = options.words?.() ?? null
+        const judge = words === null ? null : judgeWords(words)
+        const outcome = await parsePage(job, { ...options, judge })
+        return outcome.kind === 'page'
+          ? { kind: 'page', page: judgePage(outcome.page, judge) }
+          : outcome
       } catch (error) {
         return { kind: 'failed', reason: error instanceof Error ? error.message : String(error) }
       }
@@ -47,7 +57,10 @@ export function createParser(options: ParserOptions): Parser {
   }
 }
 
-async function parsePage(job: ParseJob, options: ParserOptions): Promise<ParseOutcome> {
+/** With the judge of this page. */
+type PageOptions = ParserOptions & { judge: WordJudge | null }
+
+async function parsePage(job: ParseJob, options: PageOptions): Promise<ParseOutcome> {
   const body = decodeBody(job.body, job.encoding, options.decodedBytesMax)
   if (body.kind === 'refused') return body
   if (job.rule?.rule.format === 'json') return readJson(job, body.bytes, options)
@@ -73,7 +86,7 @@ function isPlain(contentType: string, bytes: Uint8Array): boolean {
 async function readHtml(
   job: ParseJob,
   { text: html, charset }: DecodedText,
-  options: ParserOptions,
+  options: PageOptions,
 ): Promise<ParsedPage> {
   const { url, robotsTag } = job
   const { linksMax = treeLimits.linksMax, now = Date.now } = options
@@ -98,7 +111,7 @@ async function readHtml(
 async function readPlain(
   job: ParseJob,
   { text, charset }: DecodedText,
-  options: ParserOptions,
+  options: PageOptions,
 ): Promise<ParsedPage> {
   const { linksMax = treeLimits.linksMax } = options
   return asPage(readText(text, job.url, job.contentType, linksMax), charset, job, options)
@@ -109,7 +122,7 @@ async function asPage(
   { content, links }: ReadDocument,
   charset: string,
   job: ParseJob,
-  options: ParserOptions,
+  options: PageOptions,
 ): Promise<ParsedPage> {
   const { now = Date.now } = options
   const { noindex, nofollow, noarchive } = directivesOf(null, job.robotsTag, now())
@@ -130,7 +143,7 @@ async function asPage(
 async function readJson(
   job: ParseJob,
   bytes: Uint8Array,
-  options: ParserOptions,
+  options: PageOptions,
 ): Promise<ParseOutcome> {
   const { text, charset } = decodeText(bytes, job.contentType)
   const read = await readJsonPage(text, job)
@@ -156,11 +169,12 @@ type Analysed = Omit<
 
 /** What text, of whatever kind, is stored and found by. Where the extraction is unsure, prose of the rest counts as content. */
 async function analyse(
-  content: Content,
+  found: Content,
   declaredLang: string,
   { url, seed }: ParseJob,
-  { analyzer, keywords }: ParserOptions,
+  { analyzer, keywords, judge }: PageOptions,
 ): Promise<Analysed> {
+  const content = judgeContent(found, judge)
   const { text, rest, doubtful, confidence, publishedAtMs } = content
   const title = shownLine(content.title) || url // a title of controls alone shows nothing
   const headings = copyOf(content.headings)

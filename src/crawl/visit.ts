@@ -1,4 +1,5 @@
 /** One visit: robots, fetch, parse; from a lease to a value that can be committed. Writes nothing. */
+import type { FoundWord } from '../text/judge-words.ts'
 import type { RuleForPage } from './described.ts'
 import type { Lease, Settlement } from './frontier.ts'
 import type { FetchOutcome, ParsedPage, ParseJob, ParseOutcome } from './page.ts'
@@ -28,6 +29,8 @@ export type Visited = {
   dropsCopies?: boolean
   /** How the rule of a page that is not stored fared. */
   rule?: RuleReport
+  /** Words of lists for which a page is not stored. */
+  words?: readonly FoundWord[]
   /** Asked the network for the page itself (robots refusals do not). */
   wasFetched: boolean
 }
@@ -181,6 +184,12 @@ async function readPage(
   }
   if (page.noindex)
     return { ...visited, page: null, settlement: { kind: 'refused', status, reason: 'noindex' } }
+  if (page.isFiltered) {
+    const recrawlAtMs = tools.now() + tools.limits.recrawlMs
+    const words = page.words ?? []
+    const filtered: Settlement = { kind: 'refused', status, reason: 'filtered', recrawlAtMs }
+    return { ...visited, words, page: null, settlement: filtered }
+  }
   if (page.isUnstored) {
     const recrawlAtMs = tools.now() + tools.limits.recrawlMs
     const report = page.rule === undefined ? {} : { rule: page.rule }

@@ -4,6 +4,7 @@ import { dirname } from 'node:path'
 import { AppError } from '../lib/errors.ts'
 import type { Reader } from '../store/reader.ts'
 import type { Analyzer } from '../text/tokenize.ts'
+import type { WordMatcher } from '../text/word-match.ts'
 import type {
   Facets,
   Hit,
@@ -47,6 +48,8 @@ const warmUpRequest: Omit<SearchRequest, 'q'> = {
 
 export type Searcher = {
   addPending(segment: PackedSegment): void
+  /** Word lists in force: what has a word of them is not suggested. */
+  hide(words: WordMatcher | null): void
   /**
    * One search over one state of the database.
    * @param deadlineMs by performance.now()
@@ -60,14 +63,23 @@ export type Searcher = {
   warmUp(): boolean
 }
 
+/** Lists that only flag hide nothing. */
+function isHidden(text: string, words: WordMatcher | null): boolean {
+  let isFound = false
+  words?.find(text, ({ list }) => {
+    isFound ||= list.policy !== 'flag'
+  })
+  return isFound
+}
+
 export function createSearcher(store: Reader, analyzer: Analyzer): Searcher {
   const index = createIndexReader(store.db)
   const attributes = new Attributes(store.db)
   const tools = { store, index, attributes, rerank: createReranker(store, analyzer, index) }
-  const suggester = createSuggester(store, analyzer, index)
+  let hidden: WordMatcher | null = null
+  const suggester = createSuggester(store, analyzer, index, (text) => isHidden(text, hidden))
   const similar = createSimilar(store, analyzer, index)
   const answer = createAnswerer(tools, analyzer)
-
   const within = <R>(work: () => R): R => {
     index.begin()
     try {
@@ -80,6 +92,9 @@ export function createSearcher(store: Reader, analyzer: Analyzer): Searcher {
 
   return {
     addPending: (segment) => index.addPending(segment),
+    hide(words) {
+      hidden = words
+    },
     answer(request, deadlineMs) {
       refuseLong(request.q)
       return within(() => answer(request, deadlineMs))

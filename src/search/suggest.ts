@@ -16,7 +16,13 @@ const timeMs = 50
 
 export type Suggester = (q: string, limit: number) => SuggestAnswer
 
-export function createSuggester(store: Reader, analyzer: Analyzer, index: IndexReader): Suggester {
+/** @param isHidden what must not be suggested */
+export function createSuggester(
+  store: Reader,
+  analyzer: Analyzer,
+  index: IndexReader,
+  isHidden: (text: string) => boolean = () => false,
+): Suggester {
   const titleOf = store.db.prepare<{ title: string }>('SELECT title FROM doc WHERE docno=?')
   return (q, limit) => {
     const typed = q.slice(0, typedCharsMax)
@@ -36,11 +42,15 @@ export function createSuggester(store: Reader, analyzer: Analyzer, index: IndexR
             count,
           }))
     const wanted = foldText(unfinished)
-    const suggestions = [
+    const all = [
       ...words.slice(0, Math.min(wordsOfferedMax, Math.ceil(limit / 3))),
       ...distinctTitles(titles, wanted).map((title) => ({ ...title, type: 'title' as const })),
     ]
-    return { suggestions: suggestions.slice(0, limit) }
+    // Looked at one by one: as a rule the first ones may be shown.
+    const suggestions: typeof all = []
+    for (const one of all)
+      if (suggestions.length < limit && !isHidden(one.text)) suggestions.push(one)
+    return { suggestions }
   }
 }
 

@@ -20,6 +20,10 @@ export type MetaKey =
   | 'cursor_key'
   /** Version of the rules that the tables of fields were filled by. */
   | 'fields'
+  /** Digests of the word lists that all documents, and those up to the docno of the cursor, were judged by. */
+  | 'words_applied'
+  | 'words_target'
+  | 'words_cursor'
 
 export type Meta = {
   get(key: MetaKey): string | null

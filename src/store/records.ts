@@ -117,6 +117,10 @@ export type JobStatus = {
   seconds: number
 }
 
+/** A word of a list that a page has; policy as in text/word-list.ts. */
+export type WordHit = { list: string; policy: string; word: string; hits: number; place: string }
+export type WordTally = Pick<WordHit, 'list' | 'policy' | 'word' | 'hits'> & { documents: number }
+
 /** Why a URL is, or is not, in the index. */
 export type UrlStory = {
   url: string

@@ -76,5 +76,11 @@ CREATE TABLE parameter(host INTEGER NOT NULL, name TEXT NOT NULL, same INTEGER N
   PRIMARY KEY(host, name)) STRICT, WITHOUT ROWID;
 `
 
+const version5 = `
+-- words of lists that a page has (text/judge-words.ts), also of a page that is not stored for them. place = where first
+CREATE TABLE word_hit(url_id INTEGER NOT NULL, list TEXT NOT NULL, word TEXT NOT NULL, policy TEXT NOT NULL, hits INTEGER NOT NULL,
+  place TEXT NOT NULL, PRIMARY KEY(url_id, list, word)) STRICT, WITHOUT ROWID;
+`
+
 /** Index = schema version before the step. Each step runs in one transaction with its `user_version`. */
-export const migrations: readonly string[] = [version1, version2, version3, version4]
+export const migrations: readonly string[] = [version1, version2, version3, version4, version5]

@@ -13,6 +13,7 @@ import { migrations } from './schema.ts'
 import { createStats } from './stats.ts'
 import { upgrade } from './upgrade.ts'
 import { createUrls, type Urls } from './urls.ts'
+import { createWordHits, type WordHits } from './word-hits.ts'
 
 export type { JobRow, Source } from './jobs.ts'
 export type { DocumentInput, Promoted, PutDocument } from './documents.ts'
@@ -23,7 +24,8 @@ export type Store = DocumentReads &
   HostRulesTable &
   JobTable &
   DescribedSources &
-  Urls & {
+  Urls &
+  WordHits & {
     readonly db: Db
     readonly meta: Meta
     /** 32 bits, unsigned; chosen at random when the directory was made. */
@@ -71,6 +73,7 @@ function assemble(db: Db, now: () => number): Store {
     ...createJobTable(db, now),
     ...createDescribedSources(db, now),
     ...createUrls(db, hosts),
+    ...createWordHits(db),
     db,
     meta,
     fingerprintSeed: fingerprintSeedOf(db, meta),
