@@ -7,7 +7,13 @@ import { AppError } from '../lib/errors.ts'
 import { wordFolderOf } from '../word-folder.ts'
 import { formatOf, requireData, write, type Call } from './command.ts'
 
-type ImportAnswer = { stored: number; unchanged: number; exactCopies: number; nearCopies: number; filtered: number }
+type ImportAnswer = {
+  stored: number
+  unchanged: number
+  exactCopies: number
+  nearCopies: number
+  filtered: number
+}
 const importBatch = 200
 
 export async function importCommand(call: Call): Promise<number> {
@@ -23,7 +29,13 @@ export async function importCommand(call: Call): Promise<number> {
     search: false,
     log: call.log,
   })
-  const total: ImportAnswer = { stored: 0, unchanged: 0, exactCopies: 0, nearCopies: 0, filtered: 0 }
+  const total: ImportAnswer = {
+    stored: 0,
+    unchanged: 0,
+    exactCopies: 0,
+    nearCopies: 0,
+    filtered: 0,
+  }
   try {
     await app.ready()
     const dedupe = call.options['no-dedupe'] !== true

@@ -112,7 +112,11 @@ function writeVisit(visited: Visited, tools: CommitTools, result: Committed): Se
     const recrawlAtMs = Math.round(tools.now() + tools.revisits.confirmGoneMs)
     return { kind: 'missing', status: settlement.status, recrawlAtMs }
   }
-  if (visited.words !== undefined) tools.store.putWordHits(lease.urlId, visited.words)
+  if (visited.words !== undefined) {
+    tools.store.putWordHits(lease.urlId, visited.words)
+    // An import has no lease that would be settled.
+    tools.store.settleFiltered(lease.urlId)
+  }
   if (!isGone(settlement)) return settlement
   if (visited.words === undefined) tools.store.putWordHits(lease.urlId, [])
   tools.duplicates.remove(lease.urlId)

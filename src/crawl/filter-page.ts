@@ -1,7 +1,7 @@
 /** Word lists meet a page: its parts are judged before anything is made of them, so that nothing of a masked word reaches index or store. */
 import type { FoundWord, WordJudge } from '../text/judge-words.ts'
 import type { Content } from './extract.ts'
-import type { FieldValue, ParsedPage } from './page.ts'
+import type { ParsedPage } from './page.ts'
 
 /** The field that tells which flag-lists a page is on: `flag:NAME` finds it. */
 export const flagField = 'flag'
@@ -45,7 +45,7 @@ export function judgePage(page: ParsedPage, judge: WordJudge | null): ParsedPage
   }
 }
 
-export function judgeFields<Value extends FieldValue | unknown>(
+export function judgeFields<Value>(
   fields: Readonly<Record<string, Value>>,
   judge: WordJudge,
 ): Record<string, Value> {

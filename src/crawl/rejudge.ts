@@ -83,7 +83,8 @@ function judgeOne(
     return
   }
   if (JSON.stringify(hits) !== JSON.stringify(before)) store.putWordHits(urlId, hits)
-  const keywords = judge === null ? extra.keywords : extra.keywords.filter((word) => judge.mask(word) === word)
+  const keywords =
+    judge === null ? extra.keywords : extra.keywords.filter((word) => judge.mask(word) === word)
   const judged = {
     ...extra,
     description: parts.description,
@@ -99,7 +100,12 @@ function judgeOne(
     parts.title === document.title &&
     JSON.stringify(judged) === JSON.stringify(extra)
   if (isSame) return
-  rewrite({ ...document, title: parts.title, text, rest, extra: judged }, isOtherText, tools, result)
+  rewrite(
+    { ...document, title: parts.title, text, rest, extra: judged },
+    isOtherText,
+    tools,
+    result,
+  )
   result.changed += 1
 }
 
@@ -113,7 +119,7 @@ const withMasked = (found: readonly FoundWord[], before: readonly WordHit[]): Wo
 }
 
 function rewrite(
-  { docno: _, text, rest, copyOf, ...document }: WholeDocument,
+  { text, rest, copyOf, ...document }: WholeDocument,
   isOtherText: boolean,
   { store, duplicates }: Tools,
   result: Rejudged,

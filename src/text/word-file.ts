@@ -1,11 +1,5 @@
 /** Reads one file of a word list: one word a line. A mistake is told with its line; the lines around it hold. Opens no file. */
-import {
-  normalWord,
-  policies,
-  type WordList,
-  type WordPolicy,
-  wordUnitsMax,
-} from './word-list.ts'
+import { normalWord, policies, type WordList, type WordPolicy, wordUnitsMax } from './word-list.ts'
 import { isOfSpacedWord, normalUnits } from './word-symbols.ts'
 
 export const listBytesMax = 8 * 1_024 * 1_024
@@ -38,7 +32,9 @@ export function readWordFile(bytes: Uint8Array, file: string, units = normalUnit
   }
   if (bytes.byteLength > listBytesMax)
     return { list: null, problems: [`larger than ${listBytesMax / 1_048_576} MB`] }
-  for (const [i, raw] of decode(bytes).split(/\r\n|\r|\n/).entries()) {
+  for (const [i, raw] of decode(bytes)
+    .split(/\r\n|\r|\n/)
+    .entries()) {
     const line = raw.trim()
     if (line === '' || line.startsWith('#')) continue
     const named = policyLine.exec(line)
@@ -57,7 +53,9 @@ export function readWordFile(bytes: Uint8Array, file: string, units = normalUnit
   }
   if (policy === null) {
     const example = `${nameOf(file)}.mask.txt`
-    problems.push(`nothing says what a hit is to do: begin with "policy: mask", or name it ${example}`)
+    problems.push(
+      `nothing says what a hit is to do: begin with "policy: mask", or name it ${example}`,
+    )
     return { list: null, problems }
   }
   return {

@@ -1,9 +1,9 @@
 /**
  * Lists of words packed for matching: one buffer that all threads share, made once. Aho and Corasick, "Efficient string matching" (CACM
- * 1975), as a trie in breadth-first order: the children of a state are neighbours, so 18 bytes a state are all it takes.
+ * 1975), as a trie in breadth-first order: the children of a state are neighbours, so 19 bytes a state are all it takes.
  * Matching is word-match.ts, reading list files is word-file.ts.
  */
-import { ignorable, normalUnits, separator } from './word-symbols.ts'
+import { ignorable, isOfSpacedWord, normalUnits, separator } from './word-symbols.ts'
 
 /** What a hit does to a page. allow: nothing, and it takes hits of other lists away that lie within it. */
 export const policies = ['drop', 'mask', 'flag', 'unsuggested', 'allow'] as const
@@ -24,15 +24,18 @@ export const gapMax = 4
 
 /*
  * Layout, 32-bit words: header (magic, states, symbols, patterns, bytes of text), then the columns below in this order. A symbol is a unit
- * that some word has; 0 = a letter that none has, 1 and 2 as in word-symbols.ts.
+ * that some word has; 0 = a letter that none has, 1 and 2 as in word-symbols.ts. There are fewer than 32,768: more Han is not in one plane.
  */
 const magic = 0x4c57_4446 // "FDWL"
 const headerWords = 8
 export const firstSymbol = 3
+/** Beside the symbol: the unit is of a script that sets blanks between words. */
+export const spacedFlag = 0x8000
+export const symbolMask = 0x7fff
 const unitsAll = 65_536
 
 export type PackedWords = {
-  /** By UTF-16 unit. */
+  /** By UTF-16 unit: its symbol, and `spacedFlag`. */
   symbolOf: Uint16Array
   /** State after the first character, by symbol. */
   begin: Uint32Array
@@ -43,6 +46,8 @@ export type PackedWords = {
   /** The longest proper suffix that is a state; and the longest where a pattern ends. */
   fail: Uint32Array
   link: Uint32Array
+  /** Symbols that lead to a state. */
+  depth: Uint8Array
   /** First pattern that ends in a state, plus 1; further ones by `next`. */
   out: Uint32Array
   next: Uint32Array
@@ -73,6 +78,7 @@ function columns(buffer: SharedArrayBuffer, { states, symbols, patterns, textByt
     label: half(states),
     fail: wide(states),
     link: wide(states),
+    depth: narrow(states),
     out: wide(states),
     next: wide(patterns),
     list: narrow(patterns),
@@ -88,12 +94,17 @@ const bytesOf = ({ states, symbols, patterns, textBytes }: Sizes): number =>
   unitsAll * 2 +
   (symbols + 4 * states + 1 + 2 * patterns + 2) * 4 +
   Math.ceil((states * 2) / 4) * 4 +
+  Math.ceil(states / 4) * 4 +
   3 * Math.ceil(patterns / 4) * 4 +
   Math.ceil(textBytes / 4) * 4
 
 /** Views of a buffer that `packWords` made, in whichever thread. */
 export function unpackWords(buffer: SharedArrayBuffer): PackedWords {
-  const [found, states = 0, symbols = 0, patterns = 0, textBytes = 0] = new Uint32Array(buffer, 0, 5)
+  const [found, states = 0, symbols = 0, patterns = 0, textBytes = 0] = new Uint32Array(
+    buffer,
+    0,
+    5,
+  )
   if (found !== magic) throw new TypeError('no packed word lists')
   return columns(buffer, { states, symbols, patterns, textBytes })
 }
@@ -148,8 +159,9 @@ export function packWords(lists: readonly WordList[], units = normalUnits()): Sh
   const packed = columns(buffer, sizes)
   for (let unit = 0; unit < unitsAll; unit += 1) {
     const normal = units[unit] as number
-    packed.symbolOf[unit] =
+    const symbol =
       normal === separator || normal === ignorable ? normal : (symbolOfUnit.get(normal) ?? 0)
+    packed.symbolOf[unit] = isOfSpacedWord(unit) ? symbol | spacedFlag : symbol
   }
   putPatterns(packed, patterns, texts)
   putStates(packed, nodes, patterns, symbolOfUnit)
@@ -212,9 +224,10 @@ function putStates(
   patterns: readonly Pattern[],
   symbolOfUnit: ReadonlyMap<number, number>,
 ): void {
-  const { first, label, fail, link, out, next, begin } = packed
+  const { first, label, fail, link, depth, out, next, begin } = packed
   for (const [state, node] of nodes.entries()) {
     first[state] = node.firstChild
+    depth[state] = node.depth
     for (let k = node.ends - 1; k >= 0; k -= 1) {
       next[node.from + k] = out[state] as number
       out[state] = node.from + k + 1
@@ -222,21 +235,30 @@ function putStates(
     if (state === 0) continue
     const unit = patterns[node.from]?.normal.charCodeAt(node.depth - 1) ?? 0
     label[state] = symbolOfUnit.get(unit) ?? 0
-    if (node.depth === 1) begin[label[state] as number] = state
+    if (node.depth === 1) begin[label[state]] = state
   }
   first[nodes.length] = nodes.length
-  for (let state = 0; state < nodes.length; state += 1)
+  for (let state = 0; state < nodes.length; state += 1) {
     for (let child = first[state] as number; child < (first[state + 1] as number); child += 1) {
-      const suffix = state === 0 ? 0 : nextState(packed, fail[state] as number, label[child] as number)
+      const symbol = label[child] as number
+      const suffix = state === 0 ? 0 : nextState(packed, fail[state] as number, symbol, 1)
       fail[child] = suffix
       link[child] = out[suffix] === 0 ? (link[suffix] as number) : suffix
     }
+  }
 }
 
-/** The state that a symbol leads to: the longest suffix of what was read that some word begins with. */
-export function nextState(packed: PackedWords, state: number, symbol: number): number {
-  const { first, label, fail, begin } = packed
+/**
+ * The state that a symbol leads to: the longest suffix of what was read that some word begins with, of at least `depthMin` symbols; else 0.
+ */
+export function nextState(
+  { first, label, fail, depth, begin }: PackedWords,
+  state: number,
+  symbol: number,
+  depthMin: number,
+): number {
   for (let at = state; at !== 0; at = fail[at] as number) {
+    if ((depth[at] as number) + 1 < depthMin) return 0
     let low = first[at] as number
     let high = first[at + 1] as number
     while (low < high) {
@@ -247,5 +269,5 @@ export function nextState(packed: PackedWords, state: number, symbol: number): n
       else high = middle
     }
   }
-  return begin[symbol] as number
+  return depthMin <= 1 ? (begin[symbol] as number) : 0
 }

@@ -4,6 +4,8 @@ import {
   gapMax,
   nextState,
   type PackedWords,
+  spacedFlag,
+  symbolMask,
   unpackWords,
   type WordPolicy,
   wordUnitsMax,
@@ -31,6 +33,8 @@ const ringSize = wordUnitsMax * 2
 const unseenMax = 32
 /** Signs that no text puts inside a word, so that one alone is a disguise already. */
 const disguise = /[*_~|+#·•]/
+
+const surrogateFirst = 0xd800
 
 type Visit = (pattern: number, start: number, end: number) => void
 
@@ -78,22 +82,35 @@ export function openWords(buffer: SharedArrayBuffer): WordMatcher {
 }
 
 function scan(packed: PackedWords, text: string, visit: Visit): void {
-  const { symbolOf, out, link, next, length } = packed
+  const { symbolOf, begin, out, link, next, length } = packed
   const places = new Int32Array(ringSize)
   let read = 0
   let state = 0
   let gap = 0
+  // Where blanks part words, none begins inside another: what was read of this one, its border included, is the least to go on with.
+  let isInside = 0
+  let run = 0
   for (let i = 0; i < text.length; i += 1) {
     const unit = text.charCodeAt(i)
-    const symbol = symbolOf[unit] as number
+    const cell = symbolOf[unit] as number
+    const symbol = cell & symbolMask
     if (symbol < firstSymbol) {
+      if (symbol === ignorable) continue
+      isInside = cell & spacedFlag
       if (symbol === 0) state = 0
-      else if (state !== 0 && symbol === separator && ++gap > gapMax) state = 0
-      if (symbol === separator && isPictographHigh(unit)) i += 1
+      else {
+        if (state !== 0 && ++gap > gapMax) state = 0
+        if (unit >= surrogateFirst && isPictographHigh(unit)) i += 1
+      }
       continue
     }
+    run = (cell & isInside) === 0 ? 1 : run + 1
+    isInside = cell & spacedFlag
+    if (state === 0) {
+      if (run > 1) continue
+      state = begin[symbol] as number
+    } else state = nextState(packed, state, symbol, run)
     gap = 0
-    state = nextState(packed, state, symbol)
     if (state === 0) continue
     places[read % ringSize] = i
     read += 1
@@ -110,7 +127,7 @@ function blanksOf(word: string, symbolOf: Uint16Array): Uint8Array {
   let isApart = 0
   for (let i = 0; i < word.length; i += 1) {
     const unit = word.charCodeAt(i)
-    const symbol = symbolOf[unit] as number
+    const symbol = (symbolOf[unit] as number) & symbolMask
     if (symbol >= firstSymbol) {
       blanks.push(isApart)
       isApart = 0
@@ -132,7 +149,8 @@ function isSound(
   blanks: Uint8Array,
   symbolOf: Uint16Array,
 ): boolean {
-  if (isOfSpacedWord(text.charCodeAt(start)) && hasNeighbour(text, start - 1, -1, symbolOf)) return false
+  if (isOfSpacedWord(text.charCodeAt(start)) && hasNeighbour(text, start - 1, -1, symbolOf))
+    return false
   if (isOfSpacedWord(text.charCodeAt(end - 1)) && hasNeighbour(text, end, 1, symbolOf)) return false
   let index = 0
   let apart = 0
@@ -141,7 +159,7 @@ function isSound(
   let isBefore = false
   for (let i = start; i < end; i += 1) {
     const unit = text.charCodeAt(i)
-    const symbol = symbolOf[unit] as number
+    const symbol = (symbolOf[unit] as number) & symbolMask
     if (symbol === ignorable) continue
     if (symbol === separator) {
       if (isPictographHigh(unit)) i += 1
@@ -162,7 +180,8 @@ function isSound(
 
 function hasNeighbour(text: string, from: number, step: 1 | -1, symbolOf: Uint16Array): boolean {
   for (let k = 0, i = from; k < unseenMax && i >= 0 && i < text.length; k += 1, i += step)
-    if (symbolOf[text.charCodeAt(i)] !== ignorable) return isOfSpacedWord(text.charCodeAt(i))
+    if (((symbolOf[text.charCodeAt(i)] as number) & symbolMask) !== ignorable)
+      return isOfSpacedWord(text.charCodeAt(i))
   return false
 }
 

@@ -11,7 +11,8 @@ export const ignorable = 2
 const unitsAll = 65_536
 const pictographFirst = 0xd83c
 const pictographLast = 0xd83e
-const marks = /[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f]/
+/** Marks that any script may borrow; those of Indic scripts are letters here. */
+const marks = /(?=\p{M})\p{Script=Inherited}/u
 const unseen = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/u
 const sign = /[^\p{L}\p{N}\p{M}]/u
 /** Scripts that write words with blanks between them; of the others any character may begin a word. */
@@ -21,7 +22,9 @@ const spaced =
 /** Whether a UTF-16 unit belongs to a word that blanks end. */
 export const isOfSpacedWord = (unit: number): boolean =>
   unit < 0x80
-    ? (unit >= 0x61 && unit <= 0x7a) || (unit >= 0x41 && unit <= 0x5a) || (unit >= 0x30 && unit <= 0x39)
+    ? (unit >= 0x61 && unit <= 0x7a) ||
+      (unit >= 0x41 && unit <= 0x5a) ||
+      (unit >= 0x30 && unit <= 0x39)
     : (unit < 0xd800 || unit > 0xdfff) && spaced.test(String.fromCharCode(unit))
 
 export const isPictographHigh = (unit: number): boolean =>
@@ -41,9 +44,9 @@ function normalUnit(unit: number, simplified: Uint16Array): number {
   if (unit >= 0xd800 && unit <= 0xdfff) return isPictographHigh(unit) ? separator : unit
   const char = String.fromCharCode(unit)
   if (unseen.test(char) || marks.test(char)) return ignorable
-  if (unit < 0x20 || sign.test(char)) return separator
   const folded = foldText(char)
+  if (unit < 0x20) return separator
   if (folded === '') return ignorable
-  // A ligature counts as its first letter, in lists and in texts alike.
+  // What folds to several letters counts as its first one, in lists and in texts alike.
   return sign.test(folded.charAt(0)) ? separator : folded.charCodeAt(0)
 }

@@ -163,7 +163,10 @@ describe('a list file', () => {
       problems.map((problem) => problem.slice(0, 7)),
       ['line 2:', 'line 3:', 'line 5:'],
     )
-    assert.match(read('policy: burn\nx y', 'a.mask.txt').problems[0] ?? '', /line 1: .*burn.*drop, mask/)
+    assert.match(
+      read('policy: burn\nx y', 'a.mask.txt').problems[0] ?? '',
+      /line 1: .*burn.*drop, mask/,
+    )
     const { list: none, problems: why } = read('赌博', 'a.txt')
     assert.equal(none, null)
     assert.match(why[0] ?? '', /policy: mask/)
