@@ -10,28 +10,20 @@ import { localServe, makeDirectory, run } from './program.ts'
 const folder = resolve(import.meta.dirname, '../../../shared/fixtures')
 const isMissing = !existsSync(folder) && process.env['CI'] !== 'true'
 
-/** Cases that need what the crawl has not yet: taken off this list when it has. */
-const unbuilt: readonly string[] = [
-  'sitemap-gz-content-encoding',
-  'sitemap-gzip-trailing-garbage',
-  'session-id-in-path',
-]
-
 type Case = { id: string; port: number }
 
 describe(
   'the failure fixtures',
   { skip: isMissing ? 'they do not lie beside here' : false },
   () => {
-    it('are all met, but for those that need what is not built', async () => {
+    it('are all met', async () => {
       // score.mjs knows itself by its real path.
       const real = realpathSync(folder)
       const directory = makeDirectory()
       const place = dirname(directory.path)
       const log = join(place, 'access.jsonl')
       const kept = join(place, 'kept.jsonl')
-      const all = JSON.parse(readFileSync(join(folder, 'cases.json'), 'utf8')) as Case[]
-      const cases = all.filter(({ id }) => !unbuilt.includes(id))
+      const cases = JSON.parse(readFileSync(join(folder, 'cases.json'), 'utf8')) as Case[]
       const only = ['--only', cases.map(({ id }) => id).join(',')]
       const server = spawn(process.execPath, [join(real, 'server.mjs'), ...only, '--log', log])
       try {

@@ -1,12 +1,9 @@
-/** Lists of URLs: the public suite of crawler-commons, and what its files do not show. */
+/** Lists of URLs: what the public suite (test/public-suites/pages.ts) does not show. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { listDate } from '../../../src/crawl/list-dates.ts'
-import { listBytesMax, parseListJob, readList, type UrlList } from '../../../src/crawl/sitemap.ts'
-import { decodeBody } from '../../../src/lib/decode.ts'
-import { normalizeUrl } from '../../../src/lib/url.ts'
-import { conformance } from '../../conformance.ts'
+import { parseListJob, readList, type UrlList } from '../../../src/crawl/sitemap.ts'
 
 const at = 'http://a.test/sitemap.xml'
 const read = (text: string, urlsMax = 100): UrlList | null =>
@@ -15,59 +12,6 @@ const urlsOf = (text: string, urlsMax = 100): string[] =>
   (read(text, urlsMax)?.urls ?? []).map(({ url }) => url)
 const urlset = (inner: string): string =>
   `<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${inner}</urlset>`
-
-type Case = {
-  test: string
-  strict: boolean
-  url: string
-  body_b64: string
-  error: string | null
-  type?: string
-  urls?: { loc: string; lastmod: string | null; changefreq: string | null; priority: number }[]
-  sitemaps?: { loc: string; lastmod: string | null }[]
-}
-const types = { urlset: 'XML', index: 'INDEX', rss: 'RSS', atom: 'ATOM', text: 'TEXT' }
-/** The same bytes, address and type as another case, and the opposite answer: an option of that parser, which the case does not name. */
-const contradicted = new Map([
-  [33, 4],
-  [37, 38],
-])
-
-describe('the suite of crawler-commons', () => {
-  it('is passed but for the two cases that contradict others', (t) => {
-    const suite = conformance('sitemaps-crawler-commons.json', t)
-    if (suite === null) return
-    const cases = suite.cases as Case[]
-    for (const [i, other] of contradicted)
-      assert.equal(cases[i]?.body_b64, cases[other]?.body_b64, `${i} is ${other}`)
-    const failed = cases.flatMap((each, i) =>
-      JSON.stringify(answerTo(each)) === JSON.stringify(wantedOf(each)) ? [] : [i],
-    )
-    assert.deepEqual(failed, [...contradicted.keys()])
-  })
-})
-
-function answerTo({ body_b64: body, url, strict }: Case): unknown {
-  const decoded = decodeBody(Buffer.from(body, 'base64'), '', listBytesMax)
-  assert.ok(decoded.kind === 'decoded')
-  const list = readList(decoded.bytes, url, { urlsMax: 50_000, ownFolderOnly: strict })
-  if (list === null) return null
-  const urls = list.urls.map(({ url: loc, lastmodMs, changes, priority }) => {
-    const lastmod =
-      lastmodMs === null ? null : new Date(lastmodMs).toISOString().replace('.000', '')
-    if (list.kind === 'index') return { loc, lastmod }
-    return { loc, lastmod, changefreq: changes?.toUpperCase() ?? null, priority }
-  })
-  return { type: types[list.kind], urls }
-}
-
-const wantedOf = ({ error, type, urls, sitemaps }: Case): unknown =>
-  error === null
-    ? {
-        type,
-        urls: (urls ?? sitemaps ?? []).map((each) => ({ ...each, loc: normalizeUrl(each.loc) })),
-      }
-    : null
 
 describe('a list', () => {
   it('gives canonical URLs once, in order', () => {
