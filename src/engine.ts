@@ -11,11 +11,11 @@ import { type Committed, nothingCommitted } from './crawl/commit.ts'
 import { Described } from './crawl/described.ts'
 import { openDuplicates, type Duplicates } from './crawl/duplicates.ts'
 import { explainUrl } from './crawl/explain.ts'
-import { fetchPage, fetchRobots } from './crawl/fetch.ts'
+import { fetchPage, fetchRobots, type FetchLimits } from './crawl/fetch.ts'
 import { openFrontier } from './crawl/frontier-sqlite.ts'
-import type { Frontier } from './crawl/frontier.ts'
+import type { Frontier, Lease } from './crawl/frontier.ts'
 import { importLines, type ImportLine } from './crawl/import-lines.ts'
-import type { ListOutcome, ParseOutcome } from './crawl/page.ts'
+import type { FetchOutcome, ListOutcome, ParseOutcome } from './crawl/page.ts'
 import { createRobotsGate, type RobotsGate, type StoredRobots } from './crawl/robots-gate.ts'
 import { covers } from './crawl/scope.ts'
 import { listBytesMax } from './crawl/sitemap.ts'
@@ -257,6 +257,13 @@ class Engine {
     return { key: name ?? `#${sourceId}`, ...this.#described.httpOf(name ?? '') }
   }
 
+  async #fetch(lease: Lease, limits: FetchLimits): Promise<FetchOutcome> {
+    const session = this.#sessions.of(lease.sourceId)
+    const outcome = await fetchPage(session, lease, limits)
+    if (outcome.kind !== 'redirect' || !session.hasCookieFor(lease.url)) return outcome
+    return { ...outcome, withCookie: true }
+  }
+
   #openRobots(): RobotsGate {
     return createRobotsGate(
       agentToken,
@@ -345,8 +352,7 @@ class Engine {
       fetchPage: (lease, takes) => {
         const isAny = takes === 'any' || lease.kind !== 'page'
         const kindLimits = lease.kind === 'page' ? limits : listLimits
-        const session = this.#sessions.of(lease.sourceId)
-        return fetchPage(session, lease, isAny ? { ...kindLimits, takes: 'lists' } : limits)
+        return this.#fetch(lease, isAny ? { ...kindLimits, takes: 'lists' } : limits)
       },
       parse: (job) => this.#parse({ kind: 'page', job }),
       parseList: (job) => this.#analyse<ListOutcome>({ kind: 'list', job }),

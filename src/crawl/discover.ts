@@ -34,6 +34,11 @@ const perParameter = 2
 const parametersMax = 6
 const hostsRemembered = 10_000
 
+function redirectedBy({ lease, settlement }: Visited): Pick<FoundUrl, 'redirected'> {
+  if (settlement.kind !== 'redirect') return {}
+  return { redirected: { from: lease.url, withCookie: settlement.withCookie === true } }
+}
+
 /** One for the crawl: remembers which hosts were asked for their lists, and how many they have. */
 export class Discovery {
   readonly #tools: DiscoveryTools
@@ -61,6 +66,7 @@ export class Discovery {
     }
     const { rules } = this.#tools
     const judge = rules.linksOf(lease.url)
+    const redirected = redirectedBy(visited)
     for (const link of new Set(links)) {
       const url = rules.shorten(link)
       if (url === lease.url || hasRepeatingPath(url)) continue
@@ -68,7 +74,14 @@ export class Discovery {
       if (sourceId === null) continue
       const { isOfOwnShape, penalty } = judge(url)
       const priority = priorityOf(url, depth) + penalty
-      found.push({ url, sourceId, depth, priority, ...(isOfOwnShape ? { isOfOwnShape } : {}) })
+      found.push({
+        url,
+        sourceId,
+        depth,
+        priority,
+        ...(isOfOwnShape ? { isOfOwnShape } : {}),
+        ...redirected,
+      })
     }
     this.#addLists(found, visited)
     return found

@@ -4,6 +4,7 @@ import type { Egress, EgressAnswer } from '../lib/egress.ts'
 import { robotsBytesMax } from '../lib/robots.ts'
 import { normalizeUrl } from '../lib/url.ts'
 import type { FetchOutcome } from './page.ts'
+import { readRefresh, refreshDelayMaxS } from './refresh.ts'
 import { isPage, mayBePage, sniffBytes } from './sniff.ts'
 
 /** What a fetch needs of a lease. `url` is canonical; the validators are those of the last answer. */
@@ -134,6 +135,8 @@ function judgePage(answer: Answer, url: string, limits: FetchLimits): Ending {
   const encoding = contentCodings(headers['content-encoding'] ?? '')
   if (encoding === null) return { kind: 'refused', status, reason: 'encoding' }
   if (answer.capped) return { kind: 'refused', status, reason: 'size' }
+  const to = refreshOf(headers['refresh'] ?? '', url)
+  if (to !== null && wireBytes === 0) return { kind: 'redirect', status, to }
   if (truncated && wireBytes === 0) return { kind: 'failed', status, reason: 'truncated' }
   if (limits.takes !== 'lists') {
     const isOurs =
@@ -149,6 +152,7 @@ function judgePage(answer: Answer, url: string, limits: FetchLimits): Ending {
     contentType,
     etag: headers['etag'] ?? null,
     modified: headers['last-modified'] ?? null,
+    refresh: to,
     robotsTag: headers['x-robots-tag'] ?? '',
     truncated,
     wireBytes,
@@ -187,6 +191,14 @@ function locationOf(header: string, base: string): string | null {
   const bytes = Buffer.from(header, 'latin1')
   const text = bytes.toString('utf8')
   return normalizeUrl(text.includes('\uFFFD') ? header : text, base)
+}
+
+/** Where a Refresh header leads soon: to another page, or nowhere. */
+function refreshOf(header: string, base: string): string | null {
+  const refresh = readRefresh(header)
+  if (refresh === null || refresh.delayS > refreshDelayMaxS) return null
+  const to = locationOf(refresh.address, base)
+  return to === base ? null : to
 }
 
 /** `name=value` of each Set-Cookie, for the one further request of the same visit to the same URL. */

@@ -1,6 +1,6 @@
 /** The URL table as the queue uses it: its statements, and a settlement as the columns of a row. Holds no state. */
 import type { Db } from '../lib/sqlite.ts'
-import type { Lease, Settlement, UrlKind } from './frontier.ts'
+import type { FoundUrl, Lease, Settlement, UrlKind } from './frontier.ts'
 import { readVisits } from './history.ts'
 import type { Candidate } from './host-schedule.ts'
 
@@ -22,6 +22,7 @@ export type KnownRow = {
   sourceId: number
   epoch: number
   state: number
+  tries: number
   outcome: string | null
   reason: string | null
   kind: number
@@ -34,6 +35,20 @@ export type KnownRow = {
 export const wasFruitless = ({ state, outcome, reason }: KnownRow): boolean =>
   (state === asideState && reason === trapReason) ||
   (state === settledState && (outcome === 'refused' || outcome === 'gone' || outcome === 'failed'))
+
+/** So long a redirect that was asked once more is not asked again: it would go in circles. */
+const askAgainMs = 3_600_000
+
+/** Does a redirect to this URL, which was one itself, say that it is worth another request? */
+export function isToBeAskedAgain(
+  { state, outcome, tries, reason, fetchedAtMs }: KnownRow,
+  { redirected }: FoundUrl,
+  nowMs: number,
+): boolean {
+  if (redirected === undefined || state !== settledState || outcome !== 'redirect') return false
+  const isOld = fetchedAtMs !== null && nowMs - fetchedAtMs >= askAgainMs
+  return redirected.withCookie ? tries === 0 || isOld : isOld && reason === redirected.from
+}
 
 export type DueRow = {
   id: number
@@ -64,13 +79,13 @@ export function prepareFrontier(db: Db) {
        VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
     ),
     find: db.prepare<KnownRow>(
-      `SELECT id, source AS sourceId, epoch, state, outcome, reason, kind, via, fetched_at AS fetchedAtMs,
+      `SELECT id, source AS sourceId, epoch, state, tries, outcome, reason, kind, via, fetched_at AS fetchedAtMs,
          lastmod AS lastmodMs
        FROM url WHERE host=? AND path=?`,
     ),
     /** Back into the queue, for a source that reaches further. */
     requeue: db.prepare(
-      `UPDATE url SET state=0, source=?, epoch=?, prio=?, depth=?, tries=0, next_at=NULL, kind=?, via=0
+      `UPDATE url SET state=0, source=?, epoch=?, prio=?, depth=?, tries=?, next_at=NULL, kind=?, via=0
        WHERE id=?`,
     ),
     claim: db.prepare('UPDATE url SET source=? WHERE id=?'),
@@ -153,7 +168,8 @@ export function columnsOf(lease: Lease, settlement: Settlement): SettledColumns 
     case 'unchanged':
       return { ...comeBack(settlement.recrawlAtMs), etag: lease.etag, modified: lease.modified }
     case 'redirect':
-      return { ...columns, reason: settlement.to }
+      // Whether it was asked once more already stays known.
+      return { ...columns, reason: settlement.to, tries: lease.tries }
     case 'refused':
       return { ...comeBack(settlement.recrawlAtMs), reason: settlement.reason }
     case 'gone':

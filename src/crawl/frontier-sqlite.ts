@@ -25,6 +25,7 @@ import {
   settledState,
   trapReason,
   urlKinds,
+  isToBeAskedAgain,
   wasFruitless,
   waitingState,
   type FrontierStatements,
@@ -211,7 +212,8 @@ export class SqliteFrontier implements Frontier {
     let elsewhere = 0
     const nowMs = settledAtMs ?? this.#options.now()
     for (const found of urls) {
-      const isPlain = found.isSeed !== true && found.lastmodMs === undefined
+      const { isSeed, redirected, lastmodMs } = found
+      const isPlain = isSeed !== true && redirected === undefined && lastmodMs === undefined
       const key = `${found.sourceId} ${found.url}`
       // A link from a page of its own shape says less than one from elsewhere.
       const weakKey = `${found.sourceId}~${found.url}`
@@ -242,7 +244,7 @@ export class SqliteFrontier implements Frontier {
     const known = this.#sql.find.get(host.id, path)
     if (known !== undefined) {
       if (found.lastmodMs !== undefined) this.#noteLastmod(found, host, known, nowMs)
-      return this.#addKnown(found, host, known)
+      return this.#addKnown(found, host, known, nowMs)
     }
     return this.#insert(found, host, path)
   }
@@ -267,13 +269,14 @@ export class SqliteFrontier implements Frontier {
   }
 
   /** A URL that is there already: in the queue of a source at rest, or judged before this source was there. */
-  #addKnown(found: FoundUrl, host: HostRow, known: KnownRow): boolean {
+  #addKnown(found: FoundUrl, host: HostRow, known: KnownRow, nowMs: number): boolean {
     const { sourceId, depth, priority = depth } = found
     const isRetry = known.state === waitingState && known.outcome === 'failed'
     const kind = kindOf(known.state, isRetry)
     const isNowList = found.kind !== undefined && found.kind !== 'page' && known.kind === 0
     const isSettled = known.state === settledState || known.state === waitingState
-    if ((found.isSeed === true && wasFruitless(known)) || (isNowList && isSettled)) {
+    const isReturn = isToBeAskedAgain(known, found, nowMs)
+    if ((found.isSeed === true && wasFruitless(known)) || (isNowList && isSettled) || isReturn) {
       this.#requeue(found, host, known, kind)
       return true
     }
@@ -294,7 +297,8 @@ export class SqliteFrontier implements Frontier {
   #requeue(found: FoundUrl, host: HostRow, known: KnownRow, kind: Kind): void {
     const { sourceId, depth, priority = depth } = found
     const urlKind = found.kind === undefined ? known.kind : urlKinds.indexOf(found.kind)
-    this.#sql.requeue.run(sourceId, sourceId, priority, depth, urlKind, known.id)
+    const tries = found.redirected === undefined ? 0 : 1
+    this.#sql.requeue.run(sourceId, sourceId, priority, depth, tries, urlKind, known.id)
     this.#tallies.move(known.sourceId, kind, sourceId, 'queued')
     this.#queued(known.id, host, sourceId, priority)
   }

@@ -13,6 +13,11 @@ export type FoundUrl = {
   priority?: number
   /** Somebody asks for this very URL: that it was refused, gone or failed at the last visit is no reason not to try. */
   isSeed?: true
+  /**
+   * A redirect leads here. Where this URL was a redirect itself, it is asked once more: because the other was asked with a cookie, which
+   * may open it now; or because it leads back there, and was asked long ago.
+   */
+  redirected?: { from: string; withCookie: boolean }
   /** Left out: a page. What is known as a page and turns out to be a list is asked for once more, as one. */
   kind?: UrlKind
   /** What a list says of its last change: where that is after the last visit, a revisit that waits is due now. */
@@ -46,7 +51,8 @@ export type Settlement =
   | { kind: 'stored'; status: number; etag?: string; modified?: string; recrawlAtMs?: number }
   | { kind: 'duplicate'; of: 'exact' | 'near'; status: number; recrawlAtMs?: number }
   | { kind: 'unchanged'; status: number; recrawlAtMs?: number }
-  | { kind: 'redirect'; status: number; to: string }
+  /** `withCookie`: it was asked with a cookie, or set one. */
+  | { kind: 'redirect'; status: number; to: string; withCookie?: true }
   /** `recrawlAtMs`: a way to other pages, which is looked at again. */
   | { kind: 'refused'; status: number; reason: string; recrawlAtMs?: number }
   | { kind: 'gone'; status: number }

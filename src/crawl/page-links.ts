@@ -3,13 +3,12 @@ import { hostOf, normalizeUrl, splitUrl } from '../lib/url.ts'
 import { copyOf } from './kept-text.ts'
 import { withQueryIn } from './link-charset.ts'
 import type { PageTree } from './page-tree.ts'
+import { readRefresh, refreshDelayMaxS } from './refresh.ts'
 
 export type Directives = { noindex: boolean; nofollow: boolean; noarchive: boolean }
 
 /** Our product token, as robots.txt, meta and X-Robots-Tag may name us. */
 export const robotsName = 'findling'
-/** A refresh that waits longer than this, in seconds, is an update of the page and leads nowhere. */
-const refreshDelayMaxS = 60
 /** X-Robots-Tag and meta contents are read so far. */
 const directiveCharsMax = 4_000
 
@@ -71,22 +70,17 @@ export function canonicalOf(tree: PageTree, url: string): string | null {
   return isHome && !isOfHome && hostOf(canonical) === hostOf(url) ? null : copyOf(canonical)
 }
 
-/** Delay in seconds and target of `meta http-equiv=refresh`, by the HTML standard's grammar, fractions ignored; null where it names no address. */
+/** Delay in seconds and target of `meta http-equiv=refresh`; null where it names no address. */
 export function refreshOf(
   tree: PageTree,
   url: string,
   charset: string = 'utf-8',
 ): { delayS: number; url: string } | null {
-  const match = /^\s*(\d{0,9}(?:\.\d{0,9})?)\s*[;,\s]\s*(?:url\s*=\s*)?(["']?)(.*)$/is.exec(
-    tree.refresh ?? '',
-  )
-  if (match === null || match[1] === '' || match[1] === '.') return null
-  const [, delay = '', quote = '', rest = ''] = match
-  const end = quote === '' ? -1 : rest.indexOf(quote)
-  const address = (end < 0 ? rest : rest.slice(0, end)).trim()
-  const target =
-    address === '' ? null : normalizeUrl(withQueryIn(charset, address), baseOf(tree, url))
-  return target === null ? null : { delayS: Number(delay), url: copyOf(target) }
+  const refresh = readRefresh(tree.refresh ?? '')
+  if (refresh === null) return null
+  const { delayS, address } = refresh
+  const target = normalizeUrl(withQueryIn(charset, address), baseOf(tree, url))
+  return target === null ? null : { delayS, url: copyOf(target) }
 }
 
 /** The refresh that leads elsewhere soon; null for none, for a slow one, and for a page that only renews itself. */

@@ -18,6 +18,8 @@ export type FetchOutcome =
       contentType: string
       etag: string | null
       modified: string | null
+      /** Canonical URL that a Refresh header leads to soon. */
+      refresh: string | null
       /** X-Robots-Tag, joined by commas. */
       robotsTag: string
       /** The body ended early (Content-Length not reached, chunk cut off): kept and retried. */
@@ -27,7 +29,7 @@ export type FetchOutcome =
     }
   | { kind: 'notModified'; status: number; elapsedMs: number }
   /** Leads elsewhere: judged by scope, robots and the seen test like any link. `to` is canonical. */
-  | { kind: 'redirect'; status: number; to: string; elapsedMs: number }
+  | { kind: 'redirect'; status: number; to: string; elapsedMs: number; withCookie?: true }
   | { kind: 'gone'; status: number; elapsedMs: number }
   /** We will not take it: type, size, encoding, egress guard, scheme. */
   | { kind: 'refused'; status: number; reason: string; elapsedMs: number }

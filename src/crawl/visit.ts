@@ -82,6 +82,13 @@ export async function visit(lease: Lease, tools: VisitTools): Promise<Visited> {
   return { ...nothing(lease, settlement), listed, wireBytes: outcome.wireBytes }
 }
 
+const redirectOf = ({ status, to, withCookie }: Extract<FetchOutcome, { kind: 'redirect' }>) => ({
+  kind: 'redirect' as const,
+  status,
+  to,
+  ...(withCookie === true ? { withCookie } : {}),
+})
+
 const nothing = (lease: Lease, settlement: Settlement): Visited => ({
   lease,
   settlement,
@@ -116,7 +123,7 @@ function settleWithoutPage(
     }
     case 'redirect':
       return {
-        ...nothing(lease, { kind: 'redirect', status: outcome.status, to: outcome.to }),
+        ...nothing(lease, redirectOf(outcome)),
         links: [outcome.to],
       }
     case 'gone':
@@ -162,6 +169,11 @@ async function readPage(
     depth: lease.depth,
     seed: tools.fingerprintSeed,
   })
+  // What stands on a page that leads on is read; one without text is only a way.
+  if (parsed.kind === 'refused' && fetched.refresh !== null) {
+    const { refresh: to } = fetched
+    return { ...nothing(lease, { kind: 'redirect', status, to }), links: [to] }
+  }
   if (parsed.kind === 'refused')
     return nothing(lease, { kind: 'refused', status, reason: parsed.reason })
   // A page that kills or stalls a parser will do so again: no retry.
@@ -171,6 +183,7 @@ async function readPage(
   const links = [...page.links]
   if (page.canonical !== null) links.push(page.canonical)
   if (page.refresh !== null) links.push(page.refresh)
+  if (fetched.refresh !== null) links.push(fetched.refresh)
   const visited = {
     lease,
     type: contentType.split(';', 1)[0]?.trim().toLowerCase() || 'text/html',

@@ -15,6 +15,7 @@ import {
   type Open,
   type Start,
 } from './frontier-bench.ts'
+import { redirectSuite } from './frontier-redirects.suite.ts'
 import { recoverySuite, sourceSuite } from './frontier-sources.suite.ts'
 
 export { found, type FrontierBench, type FrontierOptions } from './frontier-bench.ts'
@@ -31,6 +32,7 @@ export function frontierSuite(name: string, open: Open): void {
   settlementSuite(name, start)
   sourceSuite(name, start)
   recoverySuite(name, start)
+  redirectSuite(name, start)
 }
 
 function queueSuite(name: string, start: Start): void {

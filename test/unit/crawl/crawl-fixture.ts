@@ -160,6 +160,7 @@ function outcomeOf(url: string, answer: Answer): FetchOutcome {
     contentType: 'text/html',
     etag: null,
     modified: null,
+    refresh: null,
     robotsTag: '',
     truncated: false,
     wireBytes: 'text' in answer ? answer.text.length : text.length,

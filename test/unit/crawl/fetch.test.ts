@@ -82,6 +82,7 @@ describe('fetchPage', () => {
       contentType: 'text/html; charset=gbk',
       etag: '"1"',
       modified: 'Tue, 01 Dec 2026 00:00:00 GMT',
+      refresh: null,
       robotsTag: 'noarchive',
       truncated: false,
       wireBytes: body.length,
@@ -107,6 +108,29 @@ describe('fetchPage', () => {
     assert.deepEqual([asked['if-none-match'], asked['if-modified-since']], ['"1"', 'then'])
     assert.deepEqual(ending(await visit()), { kind: 'failed', status: 304, reason: 'unasked-304' })
   })
+
+  const refreshes: readonly (readonly [header: string, to: string | null])[] = [
+    ['0; url=/x', '/x'],
+    ['5;URL="y"', '/a/y'],
+    ['0;/r\u00e9', '/r%C3%A9'],
+    ['61; url=/x', null],
+    ['30', null],
+    ['0; url=/a/b', null],
+    ['0; url=javascript:x', null],
+  ]
+  for (const [refresh, to] of refreshes) {
+    it(`goes ${to === null ? 'nowhere' : 'on'} with Refresh: ${refresh}`, async () => {
+      const headers = { refresh, 'content-type': 'text/html' }
+      listener = says({ status: 200, headers, body: html })
+      const page = await visit('/a/b')
+      assert.ok(page.kind === 'page')
+      assert.equal(page.refresh, to === null ? null : web.origin + to)
+      // Without a body it is a redirect.
+      listener = says({ status: 200, headers, body: '' })
+      const empty = await visit('/a/b')
+      assert.equal(empty.kind === 'redirect' ? empty.to : null, page.refresh)
+    })
+  }
 
   const statuses: readonly (readonly [status: number, outcome: object])[] = [
     [204, { kind: 'refused', reason: 'empty' }],

@@ -19,6 +19,8 @@ type Row = Omit<Lease, 'alone' | 'history'> & {
   nextAtMs: number
   /** Its last visit was refused, gone or failed. */
   isFruitless: boolean
+  leadsTo: string | null
+  askedAtMs: number
 }
 /** All that survives a crash. */
 type Rows = { urls: Map<string, Row>; dueAtMs: Map<string, number> }
@@ -31,6 +33,7 @@ class MemoryFrontier implements Frontier {
   readonly #out = new Map<number, Out>()
   readonly #lastTurn = new Map<string, number>()
   #active: readonly number[] = []
+  #nowMs = 0
   #turns = 0
 
   constructor(rows: Rows, options: FrontierOptions) {
@@ -73,13 +76,16 @@ class MemoryFrontier implements Frontier {
     hosts.set(lease.origin, Math.max(dueAtMs, hosts.get(lease.origin) ?? 0))
   }
 
-  settle(batch: readonly Settled[]): AddCounts {
+  settle(batch: readonly Settled[], nowMs: number): AddCounts {
+    this.#nowMs = nowMs
     const counts = { added: 0, known: 0 }
     for (const { lease, settlement, links } of batch) {
       const row = this.#rows.urls.get(lease.url)
       if (row?.state === 'queued' && this.#out.get(lease.urlId)?.lease === lease)
         Object.assign(row, ended(lease, settlement), {
           isFruitless: ['refused', 'gone', 'failed'].includes(settlement.kind),
+          leadsTo: settlement.kind === 'redirect' ? settlement.to : null,
+          askedAtMs: nowMs,
           epoch: Math.max(row.epoch, ...this.#active),
         })
       const { added, known } = this.add(links)
@@ -124,7 +130,8 @@ class MemoryFrontier implements Frontier {
 
   close(): void {}
 
-  #addOne({ url, sourceId, depth, priority = depth, isSeed, kind = 'page' }: FoundUrl): boolean {
+  #addOne(found: FoundUrl): boolean {
+    const { url, sourceId, depth, priority = depth, isSeed, redirected, kind = 'page' } = found
     const row = this.#rows.urls.get(url)
     if (row === undefined) {
       const urlId = this.#rows.urls.size + 1
@@ -136,14 +143,20 @@ class MemoryFrontier implements Frontier {
         state: 'queued' as const,
         nextAtMs: 0,
         isFruitless: false,
+        leadsTo: null,
+        askedAtMs: 0,
       }
-      const found = { urlId, url, origin, sourceId, depth, priority, kind, epoch: sourceId }
-      this.#rows.urls.set(url, { ...found, ...start })
+      const fresh = { urlId, url, origin, sourceId, depth, priority, kind, epoch: sourceId }
+      this.#rows.urls.set(url, { ...fresh, ...start })
       return true
     }
     const back = { state: 'queued', tries: 0, nextAtMs: 0, sourceId, epoch: sourceId } as const
     if (isSeed === true && row.state === 'settled' && row.isFruitless) {
       Object.assign(row, { ...back, depth, priority })
+      return true
+    }
+    if (redirected !== undefined && this.#isToBeAskedAgain(row, redirected)) {
+      Object.assign(row, { ...back, depth, priority, tries: 1 })
       return true
     }
     if (row.sourceId === sourceId) return false
@@ -155,6 +168,15 @@ class MemoryFrontier implements Frontier {
     if (row.epoch >= sourceId || this.#isServed(row.sourceId, sourceId)) return false
     Object.assign(row, { ...back, depth, priority })
     return true
+  }
+
+  #isToBeAskedAgain(
+    row: Row,
+    { from, withCookie }: { from: string; withCookie: boolean },
+  ): boolean {
+    if (row.state !== 'settled' || row.leadsTo === null) return false
+    const isOld = this.#nowMs - row.askedAtMs >= 3_600_000
+    return withCookie ? row.tries === 0 || isOld : isOld && row.leadsTo === from
   }
 
   #isServed(oldSourceId: number, newSourceId: number): boolean {
@@ -218,6 +240,7 @@ function ended(lease: Lease, settlement: Settlement): Partial<Row> {
     case 'failed':
       return { ...wait('retry', settlement.retryAtMs), tries: lease.tries + 1, etag, modified }
     case 'redirect':
+      return { ...nothing, tries: lease.tries, state: 'settled' }
     case 'refused':
     case 'gone':
       return { ...nothing, state: 'settled' }
