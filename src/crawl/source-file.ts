@@ -5,6 +5,7 @@
 import { AppError } from '../lib/errors.ts'
 import { lineOfPath, lineOfOffset } from '../lib/json-lines.ts'
 import {
+  below,
   choice,
   list,
   number,
@@ -17,6 +18,7 @@ import {
 import { parseToml } from '../lib/toml.ts'
 import { normalizeUrl } from '../lib/url.ts'
 import type { CrawlSpec, Scope } from '../store/records.ts'
+import { checkPlan, type Plan } from './plan.ts'
 import { readRules } from './rule-file.ts'
 import type { Rule } from './rule-types.ts'
 import { checkSourceHttp } from './source-http.ts'
@@ -39,6 +41,8 @@ export type SourceSpec = {
   copies: 'fold' | 'drop'
   /** A page not confirmed for so long is no longer shown; null = for ever. */
   ttlDays: number | null
+  /** When it is crawled by itself; null = only where somebody asks for it. Left out by older versions. */
+  schedule?: Plan | null
   /** As given, and proved: secrets stay names of the environment until they are used. null = nothing was said. */
   http: unknown
   rules: readonly Rule[]
@@ -77,6 +81,17 @@ const readHttp: Reader<unknown> = (value, path) => {
   return value
 }
 
+const readSchedule: Reader<string> = (value, path) => {
+  const given = text({ max: 200 })(value, path)
+  try {
+    checkPlan(given)
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    throw new ValueProblem(path, error.message)
+  }
+  return given
+}
+
 const readShape = object(
   {
     name: readName,
@@ -95,6 +110,8 @@ const readShape = object(
     ),
     copies: choice(['fold', 'drop']),
     ttlDays: number({ min: 1, max: 36_500 }),
+    schedule: readSchedule,
+    timeZone: choice(['local', 'utc']),
     http: readHttp,
     rules: readRules,
   },
@@ -107,6 +124,8 @@ export const depthDefault = 64
 export const readSource: Reader<SourceSpec> = (value, path) => {
   const read = readShape(value, path)
   const { limits = {} } = read
+  if (read.timeZone !== undefined && read.schedule === undefined)
+    throw new ValueProblem(below(path, 'timeZone'), 'it says nothing without "schedule"')
   return {
     name: read.name,
     seeds: [...new Set(read.seeds)],
@@ -119,6 +138,10 @@ export const readSource: Reader<SourceSpec> = (value, path) => {
     delayMs: limits.delayMs ?? null,
     copies: read.copies ?? 'fold',
     ttlDays: read.ttlDays ?? null,
+    schedule:
+      read.schedule === undefined
+        ? null
+        : { text: read.schedule, zone: read.timeZone ?? 'local' },
     http: read.http ?? null,
     rules: read.rules ?? [],
   }

@@ -59,8 +59,36 @@ export type CrawlSpec = {
 /** Plain text with * and **, or a regular expression. */
 export type UrlPattern = string | { regex: string }
 
-/** A described source as the API shows it: `source` as a user wrote it. */
-export type SourceStatus = { name: string; changed_at: string; source: unknown }
+/** A described source as the API shows it: `source` as a user wrote it; `next_run` null where it has no schedule. */
+export type SourceStatus = {
+  name: string
+  changed_at: string
+  next_run: string | null
+  source: unknown
+}
+
+/** skipped: the one before was still running. failed: it could not be started. */
+export type RunState = 'running' | 'paused' | 'done' | 'limit' | 'stopped' | 'skipped' | 'failed'
+export type RunCounts = {
+  fetched: number
+  stored: number
+  unchanged: number
+  copies: number
+  redirects: number
+  gone: number
+  refused: number
+  failed: number
+  bytes: number
+}
+/** One run of a described source. */
+export type RunStatus = {
+  cause: 'schedule' | 'request'
+  state: RunState
+  started_at: string
+  ended_at: string | null
+  counts: RunCounts
+  note: string
+}
 
 /** A described source as it is kept: `spec` is its JSON. */
 export type DescribedSource = { name: string; spec: string; changedAtMs: number }

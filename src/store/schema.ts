@@ -82,5 +82,20 @@ CREATE TABLE word_hit(url_id INTEGER NOT NULL, list TEXT NOT NULL, word TEXT NOT
   place TEXT NOT NULL, PRIMARY KEY(url_id, list, word)) STRICT, WITHOUT ROWID;
 `
 
+const version6 = `
+-- runs of described sources, the newest of each: cause schedule or request; counts of the run, or while it is under way those of its job at its start
+CREATE TABLE run(id INTEGER PRIMARY KEY, source TEXT NOT NULL, cause TEXT NOT NULL, state TEXT NOT NULL, started_at INTEGER NOT NULL,
+  ended_at INTEGER, counts TEXT NOT NULL, note TEXT NOT NULL DEFAULT '') STRICT;
+CREATE INDEX run_source ON run(source, id);
+-- when a schedule is due next; plan = the schedule as it was then
+CREATE TABLE planned_run(source TEXT PRIMARY KEY, plan TEXT NOT NULL, next_at INTEGER NOT NULL) STRICT;
+-- expires_at: the page said that it is not to be shown after this (ms). flags of a doc: 1 = the page wants no copy of it shown
+ALTER TABLE doc ADD COLUMN expires_at INTEGER;
+-- what changed between versions of a page, the newest few of each URL: JSON
+CREATE TABLE doc_change(url_id INTEGER NOT NULL, at INTEGER NOT NULL, change TEXT NOT NULL, PRIMARY KEY(url_id, at)) STRICT, WITHOUT ROWID;
+-- failures in a row of all pages of a host: many of them, and it rests
+ALTER TABLE host ADD COLUMN failures INTEGER NOT NULL DEFAULT 0;
+`
+
 /** Index = schema version before the step. Each step runs in one transaction with its `user_version`. */
-export const migrations: readonly string[] = [version1, version2, version3, version4, version5]
+export const migrations: readonly string[] = [version1, version2, version3, version4, version5, version6]

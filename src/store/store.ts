@@ -9,6 +9,7 @@ import { createJobTable, type JobTable } from './jobs.ts'
 import { createMeta, fingerprintSeedOf, makeCursorKey, type Meta } from './meta.ts'
 import { createDocumentReads, type DocumentReads } from './read-documents.ts'
 import type { StoreStats } from './records.ts'
+import { createRunTable, type RunTable } from './runs.ts'
 import { migrations } from './schema.ts'
 import { createStats } from './stats.ts'
 import { upgrade } from './upgrade.ts'
@@ -24,6 +25,7 @@ export type Store = DocumentReads &
   HostRulesTable &
   JobTable &
   DescribedSources &
+  RunTable &
   Urls &
   WordHits & {
     readonly db: Db
@@ -72,6 +74,7 @@ function assemble(db: Db, now: () => number): Store {
     ...createHostRulesTable(db),
     ...createJobTable(db, now),
     ...createDescribedSources(db, now),
+    ...createRunTable(db),
     ...createUrls(db, hosts),
     ...createWordHits(db),
     db,
