@@ -220,6 +220,10 @@ function crawlControl(call: Caller['call'], progress: Progress): CrawlControl {
     putSource: (given, { mayReplace }) => ask('putSource', { given, mayReplace }),
     removeSource: (name) => ask('removeSource', name),
     startSource: (name) => ask('startSource', name),
+    runs: (name) => ask('runs', name),
+    hosts: () => ask('hosts'),
+    host: (host) => ask('host', host),
+    decideRule: (host, rule, state) => ask('decideRule', { host, rule, state }),
     onProgress(listener) {
       progress.listeners.add(listener)
       return () => progress.listeners.delete(listener)

@@ -1,4 +1,5 @@
 /** The engine thread: owns the only writable database; wires frontier, fetch, parsers, duplicates and index writer to one crawl. */
+import assert from 'node:assert'
 import { statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import { parentPort, type MessagePort } from 'node:worker_threads'
@@ -6,6 +7,8 @@ import { spawnThread } from './assets.ts'
 import type { Config } from './config.ts'
 import type { Revisits } from './crawl/commit.ts'
 import { Crawl, type CrawlTools } from './crawl/crawl.ts'
+import { keepExpiring } from './crawl/expiry.ts'
+import { Scheduler } from './crawl/scheduler.ts'
 import { failedRule } from './crawl/rule-counts.ts'
 import { type Committed, nothingCommitted } from './crawl/commit.ts'
 import { Described } from './crawl/described.ts'
@@ -19,6 +22,7 @@ import type { FetchOutcome, ListOutcome, ParseOutcome } from './crawl/page.ts'
 import { createRobotsGate, type RobotsGate, type StoredRobots } from './crawl/robots-gate.ts'
 import { covers } from './crawl/scope.ts'
 import { listBytesMax } from './crawl/sitemap.ts'
+import { originOf, reportHost, reportHosts } from './crawl/host-report.ts'
 import { HostRules } from './crawl/host-rules.ts'
 import { Sessions, type SessionSettings } from './crawl/sessions.ts'
 import { openSeenFilter, type SeenFile } from './crawl/seen.ts'
@@ -32,7 +36,13 @@ import { answerCalls, createCaller, sendEvent } from './lib/rpc.ts'
 import type { Profile } from './memory.ts'
 import { isDiskFull } from './lib/sqlite.ts'
 import type { ParserAnswer, ParserJob } from './parser.ts'
-import type { CrawlSpec, SourceStatus } from './store/records.ts'
+import type {
+  CrawlSpec,
+  HostStatus,
+  LearnedRule,
+  LearnedState,
+  SourceStatus,
+} from './store/records.ts'
 import { openStore, type Store } from './store/store.ts'
 import { loadTextTables } from './text/tables.ts'
 import { createAnalyzer } from './text/tokenize.ts'
@@ -102,6 +112,8 @@ class Engine {
   readonly #words: WordKeeper
   readonly #described: Described
   readonly #crawl: Crawl
+  readonly #scheduler: Scheduler
+  #endExpiry: () => void = () => {}
 
   static async open(data: EngineData, log: Log): Promise<Engine> {
     const { directory, profile } = data
@@ -146,6 +158,7 @@ class Engine {
     })
     this.#described = new Described(this.#store)
     this.#crawl = new Crawl(this.#crawlTools())
+    this.#scheduler = this.#openScheduler()
   }
 
   begin(): void {
@@ -153,6 +166,59 @@ class Engine {
     this.#loadDuplicates()
     this.#words.begin()
     if (this.#data.resumeJobs || this.#data.isRestart) this.#crawl.resumeAll()
+    if (!this.#data.resumeJobs) return
+    this.#scheduler.begin()
+    this.#endExpiry = keepExpiring(
+      {
+        store: this.#store,
+        duplicates: this.#duplicates,
+        ttls: () => this.#crawl.ttls(),
+        onCommitted: (committed) => this.#index.take(committed),
+        now: Date.now,
+      },
+      hourMs,
+    )
+  }
+
+  #openScheduler(): Scheduler {
+    return new Scheduler({
+      store: this.#store,
+      runs: this.#crawl.runs,
+      plans: () => this.#described.plans(),
+      isRunning: (name) => this.#crawl.isUnderWay(name),
+      start: (name) => void this.#crawl.startSource(name, 'schedule'),
+      setTimer(ring, waitMs) {
+        const timer = setTimeout(ring, waitMs)
+        return () => clearTimeout(timer)
+      },
+      log: this.#log,
+      now: Date.now,
+    })
+  }
+
+  /** The description as it is shown, with the time of its next run. */
+  #putSource(given: unknown, mayReplace: boolean): SourceStatus {
+    const { name } = this.#described.put(given, mayReplace)
+    this.#sessions.forget(name)
+    this.#scheduler.changed()
+    const status = this.#sources().find((source) => source.name === name)
+    assert(status, 'a source that was put is there')
+    return status
+  }
+
+  #removeSource(name: string): void {
+    this.#described.remove(name)
+    this.#scheduler.changed()
+  }
+
+  #decideRule(host: string, { kind, name }: LearnedRule, state: LearnedState): HostStatus {
+    const origin = originOf(host, this.#store)
+    this.#crawl.decideRule(origin, kind === 'shape' ? { shape: name } : { parameter: name }, state)
+    return reportHost(origin, this.#store, Date.now())
+  }
+
+  #sources(): SourceStatus[] {
+    return this.#described.all((name) => this.#scheduler.nextAt(name))
   }
 
   /** The SimHash tables, in slices: a crawl that begins earlier reads what is left at once. */
@@ -180,11 +246,16 @@ class Engine {
           scopes: crawl.scopes(),
           seen: this.#seen,
         }),
-      sources: () => this.#described.all(),
+      sources: () => this.#sources(),
       putSource: ({ given, mayReplace }: { given: unknown; mayReplace: boolean }) =>
         this.#putSource(given, mayReplace),
-      removeSource: (name: string) => this.#described.remove(name),
-      startSource: (name: string) => crawl.start(this.#described.wishOf(name)),
+      removeSource: (name: string) => this.#removeSource(name),
+      startSource: (name: string) => crawl.startSource(name),
+      runs: (name: string) => crawl.runsOf(name),
+      hosts: () => reportHosts(this.#store, Date.now()),
+      host: (host: string) => reportHost(host, this.#store, Date.now()),
+      decideRule: (input: { host: string; rule: LearnedRule; state: LearnedState }) =>
+        this.#decideRule(input.host, input.rule, input.state),
       import: (input: { lines: readonly ImportLine[]; dedupe: boolean }) =>
         this.#import(input.lines, input.dedupe),
       reindex: () => this.#reindex(),
@@ -227,6 +298,8 @@ class Engine {
   }
 
   async #close(): Promise<void> {
+    this.#scheduler.close()
+    this.#endExpiry()
     await this.#crawl.close(closeGraceMs)
     this.#words.close()
     await this.#parsers.close()
@@ -243,12 +316,6 @@ class Engine {
     const scopes = this.#crawl.scopes()
     const [wide, narrow] = [scopes.get(wideId), scopes.get(narrowId)]
     return wide !== undefined && narrow !== undefined && covers(wide, narrow)
-  }
-
-  #putSource(given: unknown, mayReplace: boolean): SourceStatus {
-    const status = this.#described.put(given, mayReplace)
-    this.#sessions.forget(status.name)
-    return status
   }
 
   /** The scopes of a described source share its settings; any other source has a jar of its own. */

@@ -52,6 +52,8 @@ export type CommitTools = {
   /** Left out where nothing is learned: imports. */
   rules?: Pick<HostRules, 'note' | 'save' | 'rolledBack'>
   revisits: Revisits
+  /** How long pages of this source are shown without being confirmed; null = for ever. */
+  ttlMsOf?: (sourceId: number) => number | null
   now: () => number
 }
 
@@ -156,7 +158,13 @@ function withNextVisit(visited: Visited, settlement: Settlement, tools: CommitTo
   const isChanged = kind === 'listed' ? settlement.isChanged : kind !== 'unchanged'
   const history = [...lease.history, { atMs: nowMs, status, outcome: kind, isChanged }]
   const policy = lease.kind === 'page' ? tools.revisits.page : tools.revisits.list
-  return { ...settlement, recrawlAtMs: nextVisit({ history, nowMs }, policy) }
+  const ttlMs = tools.ttlMsOf?.(lease.sourceId) ?? null
+  // In time to be confirmed, with room for a second try.
+  const latestMs = ttlMs === null ? Infinity : nowMs + Math.round(ttlMs / 2)
+  return {
+    ...settlement,
+    recrawlAtMs: Math.min(latestMs, nextVisit({ history, nowMs }, policy)),
+  }
 }
 
 /** What the page was known for is no longer to be shown. A failure of the network is no reason. */

@@ -5,7 +5,7 @@ import { isDiskFull } from '../lib/sqlite.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { RuleState } from '../store/host-rules.ts'
-import type { CrawlSpec, JobStatus } from '../store/records.ts'
+import type { CrawlSpec, JobStatus, RunStatus } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import { createCommitter, type Committed, type Committer, type Revisits } from './commit.ts'
 import { Discovery, type DiscoveryLimits } from './discover.ts'
@@ -17,6 +17,7 @@ import type { FetchOutcome, ListJob, ListOutcome, ParseJob, ParseOutcome } from 
 import { importSourceKey } from './import-lines.ts'
 import { Jobs, scopeOf, sourceIdsOf, type Job } from './jobs.ts'
 import type { RobotsGate } from './robots-gate.ts'
+import { Runs, type RunCause } from './runs.ts'
 import { isInScope, scopeKey, type ScopeSpec } from './scope.ts'
 import { visit, type Visited, type VisitLimits } from './visit.ts'
 
@@ -69,11 +70,13 @@ const latencyDelayMaxMs = 30_000
 /** The crawl goes on when there is a quarter more room than where it stopped. */
 const diskHysteresis = 1.25
 const closeCheckMs = 20
+const dayMs = 86_400_000
 
 /** One for the process: it guards the batch, the leases that are out and the jobs. */
 export class Crawl {
   readonly #tools: CrawlTools
   readonly #jobs: Jobs
+  readonly runs: Runs
   readonly #scopes = new Map<number, ScopeSpec>()
   readonly #committer: Committer
   readonly #discovery: Discovery
@@ -93,10 +96,12 @@ export class Crawl {
   constructor(tools: CrawlTools) {
     this.#tools = tools
     this.#jobs = new Jobs(tools.store, tools.now)
+    this.runs = new Runs(tools.store, tools.now)
     this.#discovery = new Discovery({ ...tools, scopes: this.#scopes })
     this.#committer = createCommitter({
       ...tools,
       jobs: this.#jobs,
+      ttlMsOf: (sourceId) => this.#ttlMsOf(sourceId),
       findUrls: (visited) => {
         this.#followSeedRedirect(visited)
         return this.#discovery.found(visited)
@@ -106,12 +111,41 @@ export class Crawl {
   }
 
   /** Starts the job of this wish, or goes on with it. */
-  start(spec: CrawlSpec): JobStatus {
+  start(spec: CrawlSpec, cause: RunCause = 'request'): JobStatus {
     const { store, limits } = this.#tools
     const checked = checkedSpec(spec, limits.seedsMax)
     const job = store.transaction(() => this.#jobs.open(checked))
-    this.#goOn(job)
+    this.#goOn(job, cause)
     return this.#status(job)
+  }
+
+  /** @throws AppError not_found */
+  startSource(name: string, cause: RunCause = 'request'): JobStatus {
+    return this.start(this.#tools.described.wishOf(name), cause)
+  }
+
+  /** Also where it is paused: it goes on as the same run. */
+  isUnderWay(source: string): boolean {
+    const state = this.#jobOf(source)?.state
+    return state === 'running' || state === 'waiting' || state === 'paused'
+  }
+
+  /** Newest first. @throws AppError not_found */
+  runsOf(source: string): RunStatus[] {
+    const runs = this.runs.of(source, this.#jobOf(source))
+    if (runs.length === 0 && this.#tools.described.get(source) === null)
+      throw new AppError('not_found', `There is no source "${source}".`)
+    return runs
+  }
+
+  /** How long pages of a source are shown without being confirmed; those that nobody crawls any more too. */
+  ttls(): Map<number, number> {
+    const found = new Map<number, number>()
+    for (const id of this.#scopes.keys()) {
+      const ttlMs = this.#ttlMsOf(id)
+      if (ttlMs !== null) found.set(id, ttlMs)
+    }
+    return found
   }
 
   /** Goes on with every job that was running when the process ended. */
@@ -177,6 +211,16 @@ export class Crawl {
     while (this.#out > this.#batch.length && performance.now() < untilMs)
       await setTimeoutOf(closeCheckMs)
     if (this.#batch.length > 0 && !this.#isHeld) this.#commit()
+  }
+
+  #jobOf(source: string): Job | null {
+    return this.#jobs.all().find((job) => job.spec.source === source) ?? null
+  }
+
+  #ttlMsOf(sourceId: number): number | null {
+    const name = this.#scopes.get(sourceId)?.name
+    const ttlDays = name === undefined ? null : this.#tools.described.get(name)?.ttlDays
+    return ttlDays === null || ttlDays === undefined ? null : ttlDays * dayMs
   }
 
   #pump(): void {
@@ -316,19 +360,25 @@ export class Crawl {
   }
 
   #end(job: Job, state: 'done' | 'limit' | 'stopped' | 'paused', note: string): void {
-    this.#tools.store.transaction(() => this.#jobs.setState(job, state, note))
+    this.#tools.store.transaction(() => {
+      this.#jobs.setState(job, state, note)
+      if (state !== 'paused') this.runs.ended(job, state, note)
+    })
     this.#activate()
     this.#tools.log('info', `job ${state}`, { job: job.id, stored: job.counts.stored })
     this.#report(true)
   }
 
-  #goOn(job: Job): void {
-    const { store, frontier, allowSeed, described } = this.#tools
+  #goOn(job: Job, cause: RunCause = 'request'): void {
+    const { store, frontier, allowSeed, described, now } = this.#tools
     const login =
       job.spec.source === undefined ? null : described.httpOf(job.spec.source).http.login
     for (const url of [...job.spec.seeds, ...(login === null ? [] : [login.url])]) allowSeed(url)
     store.transaction(() => {
       this.#jobs.setState(job, 'running')
+      this.runs.started(job, cause)
+      // What is new is found where things are listed, however long these were to wait.
+      if (cause === 'schedule') store.makeListsDue(job.sourceIds, now())
       const seeds = [...sourceIdsOf(job.spec, store)].map(([url, sourceId]): FoundUrl => ({
         url,
         sourceId,

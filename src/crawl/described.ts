@@ -3,6 +3,7 @@ import assert from 'node:assert'
 import { AppError } from '../lib/errors.ts'
 import type { CrawlSpec, SourceStatus } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
+import type { Plan } from './plan.ts'
 import type { Rule } from './rule-types.ts'
 import { isInScope, type ScopeSpec } from './scope.ts'
 import { defaultSourceHttp, parseSourceHttp, type SourceHttp } from './source-http.ts'
@@ -38,16 +39,27 @@ export class Described {
       this.#sources.set(name, compile(JSON.parse(spec) as Kept, changedAtMs))
   }
 
-  all(): SourceStatus[] {
+  /** @param nextAtMs when it is started by itself */
+  all(nextAtMs: (name: string) => number | null = () => null): SourceStatus[] {
+    const timeOf = (atMs: number | null): string | null =>
+      atMs === null ? null : new Date(atMs).toISOString()
     return [...this.#sources.values()].map(({ given, spec, changedAtMs }) => ({
       name: spec.name,
       changed_at: new Date(changedAtMs).toISOString(),
+      next_run: timeOf(nextAtMs(spec.name)),
       source: hideSecrets(given),
     }))
   }
 
   get(name: string): SourceSpec | null {
     return this.#sources.get(name)?.spec ?? null
+  }
+
+  /** Of those that have one. */
+  plans(): Map<string, Plan> {
+    const found = new Map<string, Plan>()
+    for (const [name, { spec }] of this.#sources) if (spec.schedule) found.set(name, spec.schedule)
+    return found
   }
 
   /** @throws AppError not_found */

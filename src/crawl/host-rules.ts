@@ -151,8 +151,7 @@ export class HostRules {
     } else if (elsewhere === 0) row.barren += barrenWhole
     // Lists that want no place in an index lead on, page after page.
     else if (kind === 'stored' || kind === 'duplicate') row.barren += barrenWithLinks
-    const budget = budgetPages + Math.min(row.fresh, budgetFreshMax) / 2
-    if (row.state === 'open' && row.barren >= budget * barrenWhole) row.state = 'closed'
+    if (row.state === 'open' && row.barren >= budgetOf(row) * barrenWhole) row.state = 'closed'
     this.#dirty.set(`${host.id} ${row.shape}`, () => this.#store.putShape(host.id, row))
   }
 
@@ -296,6 +295,12 @@ export class HostRules {
     return row
   }
 }
+
+const budgetOf = ({ fresh }: ShapeRow): number => budgetPages + Math.min(fresh, budgetFreshMax) / 2
+
+/** Further visits that may bring nothing before the shape is put aside. */
+export const visitsLeft = (row: ShapeRow): number =>
+  row.state === 'closed' ? 0 : Math.max(0, Math.ceil(budgetOf(row) - row.barren / barrenWhole))
 
 /** Grows exponentially while a shape brings nothing. */
 function penaltyOf(row: ShapeRow | undefined): number {

@@ -139,9 +139,7 @@ export const readSource: Reader<SourceSpec> = (value, path) => {
     copies: read.copies ?? 'fold',
     ttlDays: read.ttlDays ?? null,
     schedule:
-      read.schedule === undefined
-        ? null
-        : { text: read.schedule, zone: read.timeZone ?? 'local' },
+      read.schedule === undefined ? null : { text: read.schedule, zone: read.timeZone ?? 'local' },
     http: read.http ?? null,
     rules: read.rules ?? [],
   }

@@ -3,26 +3,26 @@ import { AppError } from '../lib/errors.ts'
 import { crawlFormPage, jobPage, loginPage, overviewPage, storyPage } from './admin-views.ts'
 import type { CrawlFormValues } from './admin-views.ts'
 import { explainParameters } from './api-schemas.ts'
-import type { Guard, Session } from './auth.ts'
+import type { Guard } from './auth.ts'
 import { firstOf, page, seeOther } from './call.ts'
-import type { Call, Query, Reply, Route } from './call.ts'
+import type { Query, Route } from './call.ts'
 import type { CrawlControl } from './control.ts'
-import type { Html } from './html.ts'
-import { languageHeaders, lookOf } from './layout.ts'
-import type { Look } from './layout.ts'
+import { lookOf } from './layout.ts'
 import { asAppError, errorHeaders } from './problem.ts'
 import type { PublicFiles } from './public-files.ts'
 import { completeAddress, readCrawlSpec, readParameters } from './requests.ts'
 import { jobNumber } from './routes.ts'
+import { formOf, noStore, signedForm, signedInBy } from './signed-in.ts'
+import { upkeepPageRoutes } from './upkeep-pages.ts'
+import { sourceTable } from './upkeep-views.ts'
 
 type AdminOptions = { crawl: CrawlControl; publicFiles: PublicFiles }
 
-const noStore = { 'cache-control': 'no-store' }
-const formOf = (call: Call): Query => (call.body instanceof Map ? call.body : new Map())
-
 /** Where to go after signing in: one of our own pages below /admin, nothing that a stranger wrote. */
 const safeNext = (next: string | undefined): string =>
-  next !== undefined && /^jobs\/\d{1,15}$/.test(next) ? next : '../admin'
+  next !== undefined && /^(?:jobs\/\d{1,15}|hosts|sources\/[\w%.~-]{1,300})$/.test(next)
+    ? next
+    : '../admin'
 
 function readForm(form: Query): { key: string; csrf: string | undefined; values: CrawlFormValues } {
   const values: CrawlFormValues = {}
@@ -43,27 +43,16 @@ function specOf({ url = '', scope = 'path', maxPages = '' }: CrawlFormValues): u
   return { seeds, scope, maxPages: /^\d+$/.test(maxPages) ? Number(maxPages) : maxPages }
 }
 
-/** Shows the page to who is signed in, the form for the key to everyone else. */
 function watchRoutes({ crawl, publicFiles }: AdminOptions, guard: Guard): Route[] {
-  const signedIn =
-    (show: (look: Look, session: Session, call: Call) => Promise<Html>) =>
-    async (call: Call): Promise<Reply> => {
-      const session = guard.session(call)
-      const look = lookOf(call, publicFiles)
-      const answer = session
-        ? page(await show(look, session, call))
-        : page(
-            loginPage(look, call.path.replace(/^\/admin\/?/, '')),
-            401,
-            errorHeaders(new AppError('auth_required', '')),
-          )
-      return { ...answer, headers: { ...answer.headers, ...noStore, ...languageHeaders(call) } }
-    }
+  const signedIn = signedInBy(publicFiles, guard)
   return [
     {
       method: 'GET',
       path: '/admin',
-      handle: signedIn(async (look, session) => overviewPage(look, session, await crawl.jobs())),
+      handle: signedIn(async (look, session) => {
+        const [jobs, sources] = [await crawl.jobs(), await crawl.sources()]
+        return overviewPage(look, session, jobs, sourceTable(look, sources))
+      }),
     },
     {
       method: 'GET',
@@ -131,9 +120,7 @@ function deedRoutes({ crawl, publicFiles }: AdminOptions, guard: Guard): Route[]
     method: 'POST',
     path: `/admin/jobs/:id/${verb}`,
     async handle(call) {
-      const session = guard.session(call)
-      if (!session) throw new AppError('auth_required', 'This needs the key of the administrator.')
-      guard.checkForm(call, session, firstOf(formOf(call), 'csrf'))
+      signedForm(call, guard)
       const id = await jobNumber(crawl, call.params['id'])
       await crawl[verb](id)
       return seeOther(`../${id}`, noStore)
@@ -173,4 +160,5 @@ export const adminPageRoutes = (options: AdminOptions, guard: Guard): Route[] =>
   ...watchRoutes(options, guard),
   ...sessionRoutes(options, guard),
   ...deedRoutes(options, guard),
+  ...upkeepPageRoutes(options, guard),
 ]

@@ -22,7 +22,7 @@ export type CrawlForm = {
   isShort?: boolean
 }
 
-const tokenField = (session: Session | null): Html =>
+export const tokenField = (session: Session | null): Html =>
   session ? html`<input type="hidden" name="csrf" value="${session.csrf}" />` : html``
 
 const keyField = (look: Look): Html =>
@@ -168,12 +168,21 @@ function jobTable(look: Look, jobs: readonly JobStatus[]): Html {
   </div>`
 }
 
-export function overviewPage(look: Look, session: Session, jobs: readonly JobStatus[]): Html {
+/** @param sources what is said of the described ones */
+export function overviewPage(
+  look: Look,
+  session: Session,
+  jobs: readonly JobStatus[],
+  sources: Html,
+): Html {
   const { messages, root } = look
   const main = html`<h1>${messages.administration}</h1>
     <div data-events="${root}api/v1/admin/events">
       <h2>${messages.jobs}</h2>
       ${jobTable(look, jobs)}
+      <h2>${messages.upkeep.sources}</h2>
+      ${sources}
+      <p><a href="${root}admin/hosts">${messages.upkeep.hosts}</a></p>
       <h2>${messages.newCrawl}</h2>
       <div class="card">${crawlForm(look, { session, values: {} })}</div>
       <h2>${messages.explain}</h2>

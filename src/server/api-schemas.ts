@@ -1,6 +1,7 @@
 /** Every question and answer of the API as JSON Schema: the checks at run time, the OpenAPI document and the tests read these. */
 import type { Schema } from './json-schema.ts'
 import { string, count, strings, time, timeOrNull, open, tally, record } from './schema-parts.ts'
+import { upkeepAnswers } from './upkeep-schemas.ts'
 import { hit, searchAnswer, facetAnswer, similarAnswer, suggestAnswer } from './search-schemas.ts'
 
 export {
@@ -10,6 +11,8 @@ export {
   similarParameters,
   suggestParameters,
 } from './search-schemas.ts'
+
+export { ruleDecision, sourceBody } from './upkeep-schemas.ts'
 
 export const seedsMax = 1000
 
@@ -70,14 +73,6 @@ export const crawlSpec: Schema = {
     delayMs: { type: ['integer', 'null'], minimum: 0, maximum: 3_600_000, default: null },
   },
 }
-/** What is in it is described in docs/SOURCES.md and checked by the crawl, which names the path of a mistake. */
-export const sourceBody: Schema = {
-  type: 'object',
-  additionalProperties: true,
-  description: 'A source: name, seeds, scope, limits, rules and more, as in docs/SOURCES.md',
-}
-const source = record({ name: string, changed_at: time, source: sourceBody })
-
 const ruleCounts = record({
   pages: count,
   empty: { ...tally, description: 'Field -> pages in which it was empty' },
@@ -188,9 +183,7 @@ export const answers = {
   CrawlSpec: crawlSpec,
   Job: jobStatus,
   Jobs: record({ jobs: { type: 'array', items: jobStatus } }),
-  Source: source,
-  Sources: record({ sources: { type: 'array', items: source } }),
-  Removed: record({ removed: { type: 'boolean' } }),
+  ...upkeepAnswers,
   UrlStory: urlStory,
   Live: live,
   Health: health,

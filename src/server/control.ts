@@ -2,7 +2,11 @@
 import type {
   CrawlSpec,
   DocumentRecord,
+  HostStatus,
   JobStatus,
+  LearnedRule,
+  LearnedState,
+  RunStatus,
   SourceStatus,
   StoreStats,
   UrlStory,
@@ -12,9 +16,13 @@ import type { SearchAnswer, SearchRequest, SimilarAnswer, SuggestAnswer } from '
 
 export type {
   CrawlSpec,
+  HostStatus,
   JobCounts,
   JobState,
   JobStatus,
+  LearnedState,
+  RunState,
+  RunStatus,
   Scope,
   SourceStatus,
   UrlStory,
@@ -34,6 +42,14 @@ export interface CrawlControl {
   putSource(given: unknown, options: { mayReplace: boolean }): Promise<SourceStatus>
   removeSource(name: string): Promise<void>
   startSource(name: string): Promise<JobStatus>
+  /** Runs of a described source, newest first. */
+  runs(name: string): Promise<RunStatus[]>
+  /** Hosts of which something was learned, and those that rest. */
+  hosts(): Promise<HostStatus[]>
+  /** @param host a host name, or an origin */
+  host(host: string): Promise<HostStatus>
+  /** The operator decides what was learned; what was put aside and is wanted now is queued again. */
+  decideRule(host: string, rule: LearnedRule, state: LearnedState): Promise<HostStatus>
   /** Called about once a second while something changes; returns the way to end it. */
   onProgress(listener: (jobs: JobStatus[]) => void): () => void
 }

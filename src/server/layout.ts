@@ -23,6 +23,8 @@ export type Look = {
   files: PublicFiles
   number: (value: number) => string
   date: (iso: string) => string
+  /** With the time of day. */
+  time: (iso: string) => string
 }
 
 const themeOf = (value: string | undefined): Look['theme'] =>
@@ -35,6 +37,11 @@ export function lookOf(call: Call, files: PublicFiles): Look {
   for (const [name, values] of call.query) for (const value of values) here.append(name, value)
   const numbers = new Intl.NumberFormat(language)
   const dates = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeZone: 'UTC' })
+  const times = new Intl.DateTimeFormat(language, {
+    dateStyle: 'medium',
+    timeStyle: 'short',
+    timeZone: 'UTC',
+  })
   return {
     language,
     messages: messagesOf(language),
@@ -44,6 +51,7 @@ export function lookOf(call: Call, files: PublicFiles): Look {
     files,
     number: (value) => numbers.format(value),
     date: (iso) => (Number.isNaN(Date.parse(iso)) ? '' : dates.format(new Date(iso))),
+    time: (iso) => `${times.format(new Date(iso))} UTC`,
   }
 }
 

@@ -1,5 +1,6 @@
 /** What the pages say in English, and the list of all that a language has to say. */
 import type { JobState, Scope } from './control.ts'
+import { english as upkeep, type UpkeepMessages } from './upkeep-messages.ts'
 
 /** Numbers arrive written for the language already. */
 export type Messages = {
@@ -108,6 +109,7 @@ export type Messages = {
   explainButton: string
   known: string
   unknown: string
+  upkeep: UpkeepMessages
   errorTitle: string
   backHome: string
   requestId: string
@@ -265,6 +267,7 @@ export const english: Messages = {
   explainButton: 'Explain',
   known: 'This address is known.',
   unknown: 'This address was never seen.',
+  upkeep,
   errorTitle: 'That did not work',
   backHome: 'To the start page',
   requestId: 'Request',

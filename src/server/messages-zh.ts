@@ -1,5 +1,6 @@
 /** What the pages say in simplified and in traditional Chinese. */
 import type { Messages } from './messages-en.ts'
+import * as upkeep from './upkeep-messages.ts'
 
 export const simplified: Messages = {
   languageName: '简体中文',
@@ -147,6 +148,7 @@ export const simplified: Messages = {
   explainButton: '查看原因',
   known: '这个网址已知。',
   unknown: '从未见过这个网址。',
+  upkeep: upkeep.simplified,
   errorTitle: '操作没有成功',
   backHome: '回到首页',
   requestId: '请求编号',
@@ -311,6 +313,7 @@ export const traditional: Messages = {
   explainButton: '檢視原因',
   known: '這個網址已知。',
   unknown: '從未見過這個網址。',
+  upkeep: upkeep.traditional,
   errorTitle: '操作沒有成功',
   backHome: '回到首頁',
   requestId: '請求編號',

@@ -21,7 +21,7 @@ import { objectOfQuery } from './json-schema.ts'
 import type { Schema } from './json-schema.ts'
 import { openApiDocument } from './openapi.ts'
 import type { Operation } from './openapi.ts'
-import { sourceRoutes } from './source-routes.ts'
+import { hostRoutes, sourceRoutes } from './source-routes.ts'
 import { readCrawlSpec, readFacetSearch, readParameters, readSearch } from './requests.ts'
 
 export type Ports = {
@@ -341,6 +341,7 @@ export function apiRoutes(ports: Ports, events: ProgressEvents): ApiRoute[] {
     ...adminRoutes(ports, events),
     ...jobChangeRoutes(ports),
     ...sourceRoutes(ports.crawl),
+    ...hostRoutes(ports.crawl),
     ...stateRoutes(ports),
   ]
   const document = JSON.stringify(openApiDocument(routes, ports.version))

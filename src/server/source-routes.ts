@@ -1,9 +1,10 @@
-/** Described sources over the API: list, add, replace, remove, crawl. What a description may say is checked by the crawl. */
+/** Described sources over the API: list, add, replace, remove, crawl, runs; and what was learned of hosts. What a description may say is checked by the crawl. */
 import { AppError } from '../lib/errors.ts'
-import { answers, sourceBody } from './api-schemas.ts'
+import { answers, ruleDecision, sourceBody } from './api-schemas.ts'
 import { json } from './call.ts'
-import type { CrawlControl } from './control.ts'
+import type { CrawlControl, LearnedState } from './control.ts'
 import type { Operation } from './openapi.ts'
+import { readChecked } from './requests.ts'
 import type { ApiRoute } from './routes.ts'
 
 const nameOf = (name: string | undefined): string => {
@@ -87,6 +88,50 @@ export function sourceRoutes(crawl: CrawlControl): ApiRoute[] {
       async handle(call) {
         const job = await crawl.startSource(nameOf(call.params['name']))
         return json(job, 201, { location: `../../jobs/${job.id}` })
+      },
+    },
+    {
+      method: 'GET',
+      path: `${path}/:name/runs`,
+      operation: admin('The last runs of a described source', asJson(answers.Runs)),
+      handle: async (call) => json({ runs: await crawl.runs(nameOf(call.params['name'])) }),
+    },
+  ]
+}
+
+/** @throws AppError not_found */
+const hostOf = (host: string | undefined): string => {
+  if (host === undefined || host === '') throw new AppError('not_found', 'There is no such host.')
+  return host
+}
+
+export function hostRoutes(crawl: CrawlControl): ApiRoute[] {
+  const path = '/api/v1/admin/hosts'
+  return [
+    {
+      method: 'GET',
+      path,
+      operation: admin('Hosts of which something was learned', asJson(answers.Hosts)),
+      handle: async () => json({ hosts: await crawl.hosts() }),
+    },
+    {
+      method: 'GET',
+      path: `${path}/:host`,
+      operation: admin('What was learned of a host, by name or origin', asJson(answers.Host)),
+      handle: async (call) => json(await crawl.host(hostOf(call.params['host']))),
+    },
+    {
+      method: 'POST',
+      path: `${path}/:host/rules`,
+      operation: {
+        ...admin('Decide what becomes of a learned rule', asJson(answers.Host)),
+        body: ruleDecision,
+      },
+      async handle(call) {
+        const { kind, name, state } = readChecked(ruleDecision, call.body)
+        const rule = { kind: kind === 'parameter' ? kind : 'shape', name: String(name) } as const
+        const host = hostOf(call.params['host'])
+        return json(await crawl.decideRule(host, rule, state as LearnedState))
       },
     },
   ]

@@ -2,7 +2,8 @@
 import assert from 'node:assert'
 import type { Db } from '../lib/sqlite.ts'
 
-export type HostRow = { id: number; origin: string; dueAtMs: number }
+/** `failures` in a row, over all its pages. */
+export type HostRow = { id: number; origin: string; dueAtMs: number; failures: number }
 
 /** robots.txt as it was answered; `text` null where there was none to keep. */
 export type StoredRobots = { status: number; text: Uint8Array | null; untilMs: number }
@@ -11,13 +12,17 @@ export type Hosts = {
   /** The id of scheme://host[:port], made where it is new. In a transaction. */
   hostId(origin: string): number
   host(origin: string): HostRow | null
+  /** Those that failed so often in a row and may not be asked yet. */
+  restingHosts(failuresMin: number, nowMs: number, limit: number): HostRow[]
   robotsOf(origin: string): StoredRobots | null
   putRobots(origin: string, robots: StoredRobots, nowMs: number): void
 }
 
 export function createHosts(db: Db): Hosts {
-  const find = db.prepare<{ id: number; origin: string; dueAtMs: number }>(
-    'SELECT id, origin, due_at AS dueAtMs FROM host WHERE origin=?',
+  const columns = 'id, origin, due_at AS dueAtMs, failures'
+  const find = db.prepare<HostRow>(`SELECT ${columns} FROM host WHERE origin=?`)
+  const resting = db.prepare<HostRow>(
+    `SELECT ${columns} FROM host WHERE failures >= ? AND due_at > ? ORDER BY origin LIMIT ?`,
   )
   const insert = db.prepare('INSERT INTO host(origin) VALUES(?) ON CONFLICT DO NOTHING')
   const readRobots = db.prepare<{ status: number; text: Uint8Array | null; untilMs: number }>(
@@ -38,6 +43,7 @@ export function createHosts(db: Db): Hosts {
   return {
     hostId,
     host: (origin) => find.get(origin) ?? null,
+    restingHosts: (failuresMin, nowMs, limit) => resting.all(failuresMin, Math.round(nowMs), limit),
     robotsOf: (origin) => readRobots.get(origin) ?? null,
     putRobots(origin, { status, text, untilMs }, nowMs) {
       writeRobots.run(Math.round(nowMs), Math.round(untilMs), status, text, hostId(origin))

@@ -149,6 +149,36 @@ export type JobStatus = {
 export type WordHit = { list: string; policy: string; word: string; hits: number; place: string }
 export type WordTally = Pick<WordHit, 'list' | 'policy' | 'word' | 'hits'> & { documents: number }
 
+/** What was learned of a host, and how it fares. */
+export type HostStatus = {
+  origin: string
+  /** Failures in a row of all its pages. */
+  failures: number
+  /** When it may be asked next, where that is not now. */
+  rests_until: string | null
+  shapes: readonly LearnedShape[]
+  parameters: readonly LearnedParameter[]
+}
+/** closed: put aside as a trap, or dropped from URLs. kept: the operator wants it. */
+export type LearnedState = 'open' | 'closed' | 'kept'
+export type LearnedShape = {
+  shape: string
+  state: LearnedState
+  fetched: number
+  fresh: number
+  copies: number
+  /** Further visits that may bring nothing before it is put aside. */
+  visits_left: number
+}
+export type LearnedParameter = {
+  name: string
+  state: LearnedState
+  same: number
+  differing: number
+}
+/** One of the two as it is named in `HostStatus`. */
+export type LearnedRule = { kind: 'shape' | 'parameter'; name: string }
+
 /** Why a URL is, or is not, in the index. */
 export type UrlStory = {
   url: string

@@ -39,7 +39,7 @@ export function createRunTable(db: Db): RunTable {
     'INSERT INTO run(source, cause, state, started_at, ended_at, counts, note) VALUES(?, ?, ?, ?, ?, ?, ?)',
   )
   const forget = db.prepare(
-    `DELETE FROM run WHERE source=?1 AND id <= (SELECT id FROM run WHERE source=?1 ORDER BY id DESC LIMIT 1 OFFSET ${runsKept})`,
+    `DELETE FROM run WHERE source=? AND id <= (SELECT id FROM run WHERE source=? ORDER BY id DESC LIMIT 1 OFFSET ${runsKept})`,
   )
   const end = db.prepare('UPDATE run SET state=?, ended_at=?, counts=?, note=? WHERE id=?')
   const open = db.prepare<RunRow>(
@@ -62,7 +62,7 @@ export function createRunTable(db: Db): RunTable {
   return {
     addRun({ source, cause, state, startedAtMs, endedAtMs, counts, note }) {
       insert.run(source, cause, state, Math.round(startedAtMs), rounded(endedAtMs), counts, note)
-      forget.run(source)
+      forget.run(source, source)
     },
     endRun({ id, state, endedAtMs, counts, note }) {
       end.run(state, rounded(endedAtMs), counts, note, id)

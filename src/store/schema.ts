@@ -91,6 +91,7 @@ CREATE INDEX run_source ON run(source, id);
 CREATE TABLE planned_run(source TEXT PRIMARY KEY, plan TEXT NOT NULL, next_at INTEGER NOT NULL) STRICT;
 -- expires_at: the page said that it is not to be shown after this (ms). flags of a doc: 1 = the page wants no copy of it shown
 ALTER TABLE doc ADD COLUMN expires_at INTEGER;
+CREATE INDEX doc_expires ON doc(expires_at) WHERE expires_at IS NOT NULL;
 -- what changed between versions of a page, the newest few of each URL: JSON
 CREATE TABLE doc_change(url_id INTEGER NOT NULL, at INTEGER NOT NULL, change TEXT NOT NULL, PRIMARY KEY(url_id, at)) STRICT, WITHOUT ROWID;
 -- failures in a row of all pages of a host: many of them, and it rests
@@ -98,4 +99,11 @@ ALTER TABLE host ADD COLUMN failures INTEGER NOT NULL DEFAULT 0;
 `
 
 /** Index = schema version before the step. Each step runs in one transaction with its `user_version`. */
-export const migrations: readonly string[] = [version1, version2, version3, version4, version5, version6]
+export const migrations: readonly string[] = [
+  version1,
+  version2,
+  version3,
+  version4,
+  version5,
+  version6,
+]

@@ -3,6 +3,7 @@ import type { Log } from '../lib/log.ts'
 import { openDatabase, type Db, type OpenOptions } from '../lib/sqlite.ts'
 import { createDescribedSources, type DescribedSources } from './described-sources.ts'
 import { createDocumentWrites, type DocumentWrites } from './documents.ts'
+import { createExpiryTable, type ExpiryTable } from './expiry.ts'
 import { createHostRulesTable, type HostRulesTable } from './host-rules.ts'
 import { createHosts, type Hosts } from './hosts.ts'
 import { createJobTable, type JobTable } from './jobs.ts'
@@ -26,6 +27,7 @@ export type Store = DocumentReads &
   JobTable &
   DescribedSources &
   RunTable &
+  ExpiryTable &
   Urls &
   WordHits & {
     readonly db: Db
@@ -75,6 +77,7 @@ function assemble(db: Db, now: () => number): Store {
     ...createJobTable(db, now),
     ...createDescribedSources(db, now),
     ...createRunTable(db),
+    ...createExpiryTable(db),
     ...createUrls(db, hosts),
     ...createWordHits(db),
     db,

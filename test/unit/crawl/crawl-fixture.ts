@@ -59,6 +59,7 @@ export function openCrawl(
   const states: string[] = []
   const described = new Described(store)
   const rules = new HostRules(store)
+  const duplicates = openDuplicates(store.db)
   const frontier = openFrontier(store, {
     covers: () => false,
     now,
@@ -71,7 +72,7 @@ export function openCrawl(
   const crawl = new Crawl({
     store,
     frontier,
-    duplicates: openDuplicates(store.db),
+    duplicates,
     described,
     robots: {
       judge: (url) =>
@@ -141,7 +142,7 @@ export function openCrawl(
       .exportAfter(0, 1_000)
       .records.map(({ url }) => url)
       .toSorted()
-  return { crawl, store, described, asked, disk, states, urls, rules, frontier }
+  return { crawl, store, described, asked, disk, states, urls, rules, frontier, duplicates }
 }
 
 function outcomeOf(url: string, answer: Answer): FetchOutcome {

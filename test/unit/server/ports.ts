@@ -5,8 +5,10 @@ import type { ServerOptions } from '../../../src/server/server.ts'
 import type {
   CrawlControl,
   CrawlSpec,
+  HostStatus,
   JobState,
   JobStatus,
+  RunStatus,
   SourceStatus,
   SearchPort,
 } from '../../../src/server/control.ts'
@@ -219,6 +221,8 @@ const jobOf = (id: number, spec: CrawlSpec): JobStatus => ({
 })
 
 export type MemoryCrawl = CrawlControl & {
+  runsMade: Map<string, RunStatus[]>
+  learned: Map<string, HostStatus>
   specs: CrawlSpec[]
   described: Map<string, SourceStatus>
   listeners: Set<(jobs: JobStatus[]) => void>
@@ -240,6 +244,8 @@ export function createMemoryCrawl(): MemoryCrawl {
   const port: MemoryCrawl = {
     specs: [],
     described: new Map(),
+    runsMade: new Map(),
+    learned: new Map(),
     listeners: new Set(),
     progress: change,
     start(spec) {
@@ -269,7 +275,7 @@ export function createMemoryCrawl(): MemoryCrawl {
         throw new AppError('invalid_parameter', 'name: a text is wanted')
       if (!mayReplace && port.described.has(name))
         throw new AppError('conflict', `There is a source "${name}" already.`)
-      const status = { name, changed_at: '2026-11-30T10:00:00.000Z', source: given }
+      const status = { name, changed_at: '2026-11-30T10:00:00.000Z', next_run: null, source: given }
       port.described.set(name, status)
       return Promise.resolve(status)
     },
@@ -283,6 +289,24 @@ export function createMemoryCrawl(): MemoryCrawl {
       const seeds = ['https://a.example/']
       const limits = { maxPages: null, depth: 64, delayMs: null }
       return port.start({ source: name, seeds, scope: 'path', include: [], ...limits })
+    },
+    runs: (name) => Promise.resolve(port.runsMade.get(name) ?? []),
+    hosts: () => Promise.resolve([...port.learned.values()]),
+    host(host) {
+      const found = port.learned.get(host)
+      if (!found) throw new AppError('not_found', 'no such host')
+      return Promise.resolve(found)
+    },
+    async decideRule(host, { kind, name }, state) {
+      const found = await port.host(host)
+      const decide = <R extends { state: string }>(rules: readonly R[], of: (rule: R) => string) =>
+        rules.map((rule) => (of(rule) === name ? { ...rule, state } : rule))
+      const changed =
+        kind === 'shape'
+          ? { ...found, shapes: decide(found.shapes, (rule) => rule.shape) }
+          : { ...found, parameters: decide(found.parameters, (rule) => rule.name) }
+      port.learned.set(host, changed)
+      return changed
     },
     onProgress(listener) {
       port.listeners.add(listener)
