@@ -14,7 +14,7 @@ import { sendEvent, type Caller } from './lib/rpc.ts'
 import { machineOf } from './machine.ts'
 import { profileOf, type Profile } from './memory.ts'
 import type { ExportCall, SearchCall, SimilarCall } from './searcher.ts'
-import type { CrawlControl, Health, SearchPort } from './server/control.ts'
+import type { CrawlControl, Health, IndexControl, SearchPort } from './server/control.ts'
 import type { JobStatus } from './store/records.ts'
 
 export type AppOptions = {
@@ -31,7 +31,8 @@ export type AppOptions = {
 export type App = {
   search: SearchPort
   crawl: CrawlControl
-  /** Calls to the engine that only the command line makes: import, reindex, finish. */
+  index: IndexControl
+  /** Calls to the engine that only the command line makes: import, rebuild, finish. */
   engine: Caller['call']
   health: () => Health
   announce: (address: string) => void
@@ -83,6 +84,10 @@ export async function openApp(options: AppOptions): Promise<App> {
   return {
     search: searchPort(config, search),
     crawl: crawlControl((name, input) => callerOf(engine).call(name, input), progress),
+    index: {
+      reindex: async () => callerOf(engine).call('reindex'),
+      reindexStatus: async () => callerOf(engine).call('reindexProgress'),
+    },
     engine: async (name, input, transfer) => callerOf(engine).call(name, input, transfer),
     health: () => ({
       ready: search?.isReady() === true && engine?.isReady() !== false,

@@ -10,6 +10,7 @@ import { migrations } from './store/schema.ts'
 import { loadTextTables } from './text/tables.ts'
 import { normalUnits } from './text/word-symbols.ts'
 import { readWordFolder } from './word-folder.ts'
+import { readWordsFile, wordsFileName } from './words-file.ts'
 
 export type CheckResult = { problems: string[]; facts: Record<string, number> }
 
@@ -35,6 +36,9 @@ export function checkDirectory(directory: string): CheckResult {
     if (problems.length === 0) problems.push(...checkIndex(db))
     for (const problem of readSynonyms(directory).problems)
       problems.push(`${synonymsFileName}, ${problem}`)
+    loadTextTables(textTables())
+    for (const problem of readWordsFile(directory).problems)
+      problems.push(`${wordsFileName}, ${problem}`)
     const count = (sql: string): number => db.prepare<{ n: number }>(sql).value() ?? 0
     return {
       problems,

@@ -45,7 +45,6 @@ import type {
 } from './store/records.ts'
 import { openStore, type Store } from './store/store.ts'
 import { loadTextTables } from './text/tables.ts'
-import { createAnalyzer } from './text/tokenize.ts'
 import { wordFolderOf } from './word-folder.ts'
 import { WordKeeper } from './word-keeper.ts'
 
@@ -147,8 +146,7 @@ class Engine {
     this.#duplicates = openDuplicates(this.#store.db)
     this.#robots = this.#openRobots()
     this.#parsers = this.#openParsers()
-    const analyzer = createAnalyzer(loadTextTables(tables))
-    this.#index = new IndexKeeper(this.#store, analyzer, log, data.profile.pending)
+    this.#index = new IndexKeeper(this.#store, loadTextTables(tables), log, data.profile.pending)
     this.#words = new WordKeeper({
       store,
       duplicates: this.#duplicates,
@@ -258,7 +256,9 @@ class Engine {
         this.#decideRule(input.host, input.rule, input.state),
       import: (input: { lines: readonly ImportLine[]; dedupe: boolean }) =>
         this.#import(input.lines, input.dedupe),
-      reindex: () => this.#reindex(),
+      rebuild: () => this.#rebuild(),
+      reindex: () => this.#index.reindex(),
+      reindexProgress: () => this.#index.reindexProgress(),
       finish: () => this.#index.finish(),
       words: () => this.#words.status(),
       cost: () => this.#cost(),
@@ -284,7 +284,7 @@ class Engine {
   }
 
   /** Everything derived is made again: index, filter of seen URLs, tables of the SimHash store. */
-  async #reindex(): Promise<{ documents: number }> {
+  async #rebuild(): Promise<{ documents: number }> {
     await this.#seen.rebuild()
     this.#duplicates.rolledBack()
     return { documents: await this.#index.rebuild() }

@@ -1,7 +1,10 @@
-/** Keeps the index in step with the store: takes each batch, hands it to the search thread, flushes and merges in slices, replays at start. */
+/** Keeps the index in step with the store: takes each batch, hands it to the search thread, flushes and merges in slices, replays at start, makes it anew beside the old one. */
 import { statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { MessagePort } from 'node:worker_threads'
 import type { Committed } from './crawl/commit.ts'
+import { type BuildProgress, IndexBuild, isUnfinished, type Recipe } from './index-build.ts'
+import { AppError } from './lib/errors.ts'
 import type { Log } from './lib/log.ts'
 import { sendEvent } from './lib/rpc.ts'
 import { isDiskFull, truncateWal } from './lib/sqlite.ts'
@@ -10,7 +13,11 @@ import { createIndexWriter } from './search/flex.ts'
 import type { IndexedDocument, IndexWriter, PackedSegment } from './search/index.ts'
 import type { Store } from './store/store.ts'
 import type { StoredText } from './store/read-documents.ts'
-import type { Analyzer } from './text/tokenize.ts'
+import type { Dictionary } from './text/dictionary.ts'
+import { DOCUMENT_TERMS_MAX } from './text/document-terms.ts'
+import { BIGRAM_PREFIX, createAnalyzer } from './text/tokenize.ts'
+import { analyzerKey, beginningsOf, withUserWords } from './text/user-words.ts'
+import { createWordsFile, wordsFileName } from './words-file.ts'
 
 const sliceMs = 25
 const replayDocuments = 200
@@ -20,13 +27,26 @@ const restMs = 5_000
 const retryMs = 5_000
 const logBytesMax = 16 * 1024 * 1024
 const guardRestMs = 2_000
+/** How often `words.txt` is looked at. */
+const wordsMs = 1_000
+/** So few are indexed anew before the start is over: a second, or less. */
+const documentsAtOnceMax = 500
+
+export type ReindexProgress = { running: boolean } & BuildProgress
 
 export class IndexKeeper {
   readonly #store: Store
-  readonly #analyzer: Analyzer
+  readonly #dictionary: Dictionary
   readonly #log: Log
-  readonly #writer: IndexWriter
-  readonly #pendingBytesMax: number
+  readonly #pending: Profile['pending']
+  readonly #wordsFile: ReturnType<typeof createWordsFile>
+  readonly #wordsTimer: NodeJS.Timeout
+  #wished: readonly string[] = []
+  /** What the index that answers is made with, and terms of pages that its words may be on. */
+  #recipe: Recipe
+  #beginnings: ReadonlySet<string>
+  #writer: IndexWriter
+  #build: IndexBuild | null = null
   #search: MessagePort | null = null
   #isScheduled = false
   #isForced = false
@@ -36,26 +56,118 @@ export class IndexKeeper {
   #spentMs = 0
 
   /** Catches up with what was committed after the last stored segment. */
-  constructor(store: Store, analyzer: Analyzer, log: Log, pending: Profile['pending']) {
+  constructor(store: Store, dictionary: Dictionary, log: Log, pending: Profile['pending']) {
     this.#store = store
-    this.#analyzer = analyzer
+    this.#dictionary = dictionary
     this.#log = log
-    this.#pendingBytesMax = pending.bytesMax
-    this.#writer = createIndexWriter(store.db, {
-      pendingBytesMax: pending.bytesMax,
-      pendingAgeMsMax: pending.ageMsMax,
-    })
-    const version = String(analyzer.version)
+    this.#pending = pending
+    this.#wordsFile = createWordsFile(dirname(store.db.file))
+    this.#readWords()
     const stored = store.meta.get('analyzer')
-    if (stored !== version) {
-      if (stored !== null)
-        log('info', 'the analyzer is new: the index is made again', { was: stored, is: version })
-      this.#writer.clear()
-      store.transaction(() => store.meta.set('analyzer', version))
-    }
+    if (stored === null)
+      store.transaction(() => {
+        store.meta.set('analyzer', analyzerKey(this.#wished))
+        store.meta.set('words', this.#wished.join('\n'))
+      })
+    this.#recipe = this.#recipeOf(linesOf(store.meta.get('words')))
+    this.#beginnings = beginningsOf(this.#recipe.words)
+    this.#writer = this.#openWriter()
     const replayed = this.#replay(this.#writer.watermark())
     if (replayed > 0)
       log('info', 'documents indexed again after the last stop', { documents: replayed })
+    this.#buildWhereDue()
+    this.#wordsTimer = setInterval(() => this.#lookAtWords(), wordsMs).unref()
+  }
+
+  #recipeOf(words: readonly string[]): Recipe {
+    const analyzer = createAnalyzer(withUserWords(this.#dictionary, words))
+    return { key: analyzerKey(words), words, analyzer }
+  }
+
+  #openWriter(ids?: IndexWriter['ids']): IndexWriter {
+    const { bytesMax, ageMsMax } = this.#pending
+    return createIndexWriter(this.#store.db, {
+      pendingBytesMax: bytesMax,
+      pendingAgeMsMax: ageMsMax,
+      isPair: () => this.#build !== null,
+      ...(ids ? { ids } : {}),
+    })
+  }
+
+  /** At start: the index was made otherwise than it would be now, or its remaking was cut off. */
+  #buildWhereDue(): void {
+    const { meta, db } = this.#store
+    const key = analyzerKey(this.#wished)
+    const [stored, isCutOff] = [meta.get('analyzer'), isUnfinished(this.#store, key)]
+    if (stored === key && !isCutOff) {
+      // One with words that are no longer wished.
+      if ((meta.get('next_analyzer') ?? '') !== '') this.#beginBuild().abandon()
+      this.#build = null
+      return
+    }
+    this.#log('info', 'the index is made again', { was: stored, is: key, goesOn: isCutOff })
+    const build = this.#beginBuild()
+    const documents = db.prepare<{ n: number }>('SELECT count(*) AS n FROM doc').value() ?? 0
+    if (documents > documentsAtOnceMax) return
+    while (!build.step(1_000));
+    this.#takeOver(build)
+  }
+
+  #beginBuild(): IndexBuild {
+    const recipe = this.#recipeOf(this.#wished)
+    this.#build = new IndexBuild(this.#store, recipe, this.#writer.ids, {
+      pendingBytesMax: this.#pending.bytesMax,
+    })
+    return this.#build
+  }
+
+  /** The new generation answers: the search thread sees it with the next transaction that it reads in. */
+  #takeOver({ recipe }: IndexBuild): void {
+    const { ids } = this.#writer
+    this.#build = null
+    this.#recipe = recipe
+    this.#beginnings = beginningsOf(recipe.words)
+    this.#writer = this.#openWriter(ids)
+    this.#log('info', 'the new index answers', { analyzer: recipe.key })
+  }
+
+  #readWords(): boolean {
+    const reading = this.#wordsFile()
+    if (reading === null) return false
+    for (const problem of reading.problems) this.#log('warn', `${wordsFileName}, ${problem}`)
+    this.#wished = reading.words
+    return true
+  }
+
+  #lookAtWords(): void {
+    if (this.#isClosed || !this.#readWords()) return
+    const key = analyzerKey(this.#wished)
+    if (key === (this.#build?.recipe.key ?? this.#recipe.key)) return
+    this.#build?.abandon()
+    this.#build = null
+    if (key === this.#recipe.key) return
+    this.#log('info', `${wordsFileName} has changed: the index is made again`, {
+      words: this.#wished.length,
+    })
+    this.#beginBuild()
+    this.#schedule()
+  }
+
+  /** Begins to make the index again, in the background; one that is under way goes on. */
+  reindex(): ReindexProgress {
+    if (this.#build === null) {
+      this.#beginBuild()
+      this.#schedule()
+    }
+    return this.reindexProgress()
+  }
+
+  reindexProgress(): ReindexProgress {
+    if (this.#build !== null) return { running: true, ...this.#build.progress() }
+    const living = this.#store.db
+      .prepare<{ n: number }>('SELECT count(*) AS n FROM doc WHERE copy_of IS NULL')
+      .value()
+    return { running: false, done: living ?? 0, total: living ?? 0 }
   }
 
   /** The search thread is there: it gets what is pending, and every later batch. */
@@ -70,10 +182,25 @@ export class IndexKeeper {
     const risen = promoted
       .map((docno) => this.#store.textByDocno(docno))
       .filter((text) => text !== null)
-    const all = [...documents, ...risen.map((text) => this.#analyse(text))]
+    const all = [
+      ...documents.map((document) => this.#cutByWords(document)),
+      ...risen.map((text) => this.#analyse(text)),
+    ]
     this.#apply(all.toSorted((a, b) => a.docno - b.docno))
     this.#guardLog()
     this.#schedule()
+  }
+
+  /** Parsers know no user words: a page on which one may stand is analysed again. */
+  #cutByWords(document: IndexedDocument): IndexedDocument {
+    const beginnings = this.#beginnings
+    if (beginnings.size === 0) return document
+    const { terms, docno } = document
+    const isTouched =
+      terms.length >= DOCUMENT_TERMS_MAX ||
+      terms.some((term) => term.startsWith(BIGRAM_PREFIX) && beginnings.has(term.slice(1)))
+    const text = isTouched ? this.#store.textByDocno(docno) : null
+    return text === null ? document : this.#analyse(text)
   }
 
   /**
@@ -101,21 +228,13 @@ export class IndexKeeper {
     while (this.#work(true)) await nextTurn()
   }
 
-  /** Clears the index and makes it again from the stored documents. @returns how many it holds */
+  /** Makes the index again, to the end. @returns how many documents it holds */
   async rebuild(): Promise<number> {
-    this.#writer.clear()
-    let last = 0
-    let count = 0
-    for (;;) {
-      const texts = this.#store.documentsAfter(last, replayDocuments)
-      if (texts.length === 0) break
-      last = texts.at(-1)?.docno ?? last
-      count += texts.length
-      this.#apply(texts.map((text) => this.#analyse(text)))
-      while (this.#work(false)) await nextTurn()
-    }
+    this.reindex()
     await this.finish()
-    return count
+    if (this.#build !== null)
+      throw new AppError('io', 'No room for the new index; the old one answers as before.')
+    return this.reindexProgress().total
   }
 
   /** Time spent on inverting, flushing and merging since the start. */
@@ -125,6 +244,7 @@ export class IndexKeeper {
 
   close(): void {
     this.#isClosed = true
+    clearInterval(this.#wordsTimer)
     if (this.#timer !== null) clearTimeout(this.#timer)
     try {
       while (this.#writer.work(1_000, true));
@@ -146,14 +266,14 @@ export class IndexKeeper {
       count += texts.length
       this.#apply(texts.map((text) => this.#analyse(text)))
       while (
-        this.#writer.pendingBytes() > this.#pendingBytesMax &&
+        this.#writer.pendingBytes() > this.#pending.bytesMax &&
         this.#writer.work(1_000, false)
       );
     }
   }
 
   #analyse(text: StoredText): IndexedDocument {
-    return { docno: text.docno, ...this.#analyzer.document(text) }
+    return { docno: text.docno, ...this.#recipe.analyzer.document(text) }
   }
 
   #apply(documents: readonly IndexedDocument[]): void {
@@ -195,7 +315,10 @@ export class IndexKeeper {
   #work(isForced: boolean): boolean {
     const startMs = performance.now()
     try {
-      return this.#writer.work(sliceMs, isForced)
+      if (this.#writer.work(sliceMs, isForced)) return true
+      if (this.#build === null) return false
+      if (this.#build.step(sliceMs)) this.#takeOver(this.#build)
+      return true
     } catch (error) {
       if (!isDiskFull(error)) throw error
       this.#log('warn', 'no room to write the index; tried again later')
@@ -207,4 +330,5 @@ export class IndexKeeper {
   }
 }
 
+const linesOf = (text: string | null): string[] => (text ? text.split('\n') : [])
 const nextTurn = (): Promise<void> => new Promise((done) => setImmediate(done))

@@ -4,11 +4,11 @@ import { AppError } from './lib/errors.ts'
 import { answerCalls, createCaller, sendEvent } from './lib/rpc.ts'
 import type { Profile } from './memory.ts'
 import type { SearchRequest } from './search/answer.ts'
+import { createCurrentAnalyzer } from './search/current-analyzer.ts'
 import type { PackedSegment } from './search/index.ts'
 import { createSearcher } from './search/search.ts'
 import { openReader } from './store/reader.ts'
 import { loadTextTables } from './text/tables.ts'
-import { createAnalyzer } from './text/tokenize.ts'
 import { openWords } from './text/word-match.ts'
 
 export type SearchData = { profile: Profile; file: string; tables: SharedArrayBuffer }
@@ -20,7 +20,8 @@ export type ExportCall = { after: number; limit: number }
 export function run({ file, tables, profile }: SearchData): void {
   if (parentPort === null) return
   const reader = openReader(file, { cacheKb: profile.cacheKb.search })
-  const searcher = createSearcher(reader, createAnalyzer(loadTextTables(tables)))
+  const analyzer = createCurrentAnalyzer(reader, loadTextTables(tables))
+  const searcher = createSearcher(reader, analyzer)
   createCaller(parentPort).onEvent('link', (port: MessagePort) => {
     const engine = createCaller(port)
     engine.onEvent('pending', (segment: PackedSegment) => searcher.addPending(segment))

@@ -1,10 +1,13 @@
 /** Commands that work on the directory itself: import, reindex, check. */
 import { createReadStream, statSync } from 'node:fs'
 import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { openApp } from '../app.ts'
 import { checkDirectory, checkWordLists } from '../check.ts'
 import { AppError } from '../lib/errors.ts'
 import { wordFolderOf } from '../word-folder.ts'
+import type { ReindexStatus } from '../server/control.ts'
+import { type Client, findServer } from './client.ts'
 import { formatOf, requireData, write, type Call } from './command.ts'
 
 type ImportAnswer = {
@@ -15,6 +18,9 @@ type ImportAnswer = {
   filtered: number
 }
 const importBatch = 200
+const reindexPath = '/api/v1/admin/reindex'
+const watchMs = 250
+const turnsPerReport = 20
 
 export async function importCommand(call: Call): Promise<number> {
   const form = formatOf(call, 'text')
@@ -74,6 +80,8 @@ export async function importCommand(call: Call): Promise<number> {
 }
 
 export async function reindexCommand(call: Call): Promise<number> {
+  const client = await findServer(call.directory, call.config.key)
+  if (client !== null) return reindexThrough(client, call)
   requireData(call.directory)
   const app = await openApp({
     config: call.config,
@@ -85,11 +93,24 @@ export async function reindexCommand(call: Call): Promise<number> {
   })
   try {
     await app.ready()
-    const { documents } = await app.engine<{ documents: number }>('reindex')
+    const { documents } = await app.engine<{ documents: number }>('rebuild')
     await write(`indexed ${documents} documents\n`)
   } finally {
     await app.close()
   }
+  return 0
+}
+
+/** The server goes on answering from the old index; interrupted, this only ceases to watch. */
+async function reindexThrough(client: Client, { log }: Call): Promise<number> {
+  let status = await client.post<ReindexStatus>(reindexPath, {})
+  for (let turns = 1; status.running; turns += 1) {
+    if (turns % turnsPerReport === 0)
+      log('info', 'indexing', { done: status.done, total: status.total })
+    await sleep(watchMs)
+    status = await client.get<ReindexStatus>(reindexPath)
+  }
+  await write(`indexed ${status.total} documents\n`)
   return 0
 }
 

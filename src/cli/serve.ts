@@ -26,6 +26,7 @@ export async function serveCommand(call: Call): Promise<number> {
     const server = createServer({
       search: app.search,
       crawl: app.crawl,
+      index: app.index,
       health: app.health,
       key,
       log,

@@ -1,6 +1,6 @@
 /** Proves the stored index: every document in exactly one segment, every posting of a document that is there. Mends nothing. */
 import type { Db } from '../lib/sqlite.ts'
-import { leavesPerSegmentMax } from './segments.ts'
+import { leavesPerSegmentMax, type SegmentTable } from './segments.ts'
 import { directoryOf, TermCursor } from './postings.ts'
 
 type SegmentRow = {
@@ -16,43 +16,53 @@ const examplesMax = 3
 
 /** @returns one sentence per fault, [] for a sound index. Reads every leaf. */
 export function checkIndex(db: Db): string[] {
-  return db.snapshot(() => {
-    const problems: string[] = []
-    const say = (what: string, docnos: readonly number[]): void => {
-      if (docnos.length > 0)
-        problems.push(`${what} (${docnos.length}: ${docnos.slice(0, examplesMax).join(', ')})`)
-    }
-    const segments = db
-      .prepare<SegmentRow>('SELECT id, mindoc, maxdoc, nleaf, dir, lens FROM seg ORDER BY mindoc')
+  return db.snapshot(() => [...checkGeneration(db, 'seg'), ...checkNext(db)])
+}
+
+/** Directories of earlier versions have no place for one. */
+function checkNext(db: Db): string[] {
+  const isThere = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'seg_next'").get()
+  if (isThere === undefined) return []
+  return checkGeneration(db, 'seg_next').map((problem) => `the next generation: ${problem}`)
+}
+
+function checkGeneration(db: Db, table: SegmentTable): string[] {
+  const problems: string[] = []
+  const say = (what: string, docnos: readonly number[]): void => {
+    if (docnos.length > 0)
+      problems.push(`${what} (${docnos.length}: ${docnos.slice(0, examplesMax).join(', ')})`)
+  }
+  const segments = db
+    .prepare<SegmentRow>(
+      `SELECT id, mindoc, maxdoc, nleaf, dir, lens FROM ${table} ORDER BY mindoc`,
+    )
+    .all()
+  const indexed = new Set<number>()
+  let watermark = 0
+  for (const segment of segments) {
+    if (segment.mindoc <= watermark)
+      problems.push(`segment ${segment.id} overlaps the one before it`)
+    watermark = segment.maxdoc
+    problems.push(...checkSegment(db, segment))
+    for (const [i, code] of segment.lens.entries()) if (code !== 0) indexed.add(segment.mindoc + i)
+  }
+  const dead = new Set(
+    db
+      .prepare<{ docno: number }>('SELECT docno FROM tombstone')
       .all()
-    const indexed = new Set<number>()
-    let watermark = 0
-    for (const segment of segments) {
-      if (segment.mindoc <= watermark)
-        problems.push(`segment ${segment.id} overlaps the one before it`)
-      watermark = segment.maxdoc
-      problems.push(...checkSegment(db, segment))
-      for (const [i, code] of segment.lens.entries())
-        if (code !== 0) indexed.add(segment.mindoc + i)
-    }
-    const dead = new Set(
-      db
-        .prepare<{ docno: number }>('SELECT docno FROM tombstone')
-        .all()
-        .map(({ docno }) => docno),
-    )
-    const living = db
-      .prepare<{ docno: number }>('SELECT docno FROM doc WHERE copy_of IS NULL AND docno <= ?')
-      .all(watermark)
-    const missing: number[] = []
-    for (const { docno } of living) if (!indexed.delete(docno)) missing.push(docno)
-    say('documents below the watermark that no segment holds', missing)
-    say(
-      'documents in the index that are neither stored nor buried',
-      [...indexed].filter((docno) => !dead.has(docno)),
-    )
-    return problems
-  })
+      .map(({ docno }) => docno),
+  )
+  const living = db
+    .prepare<{ docno: number }>('SELECT docno FROM doc WHERE copy_of IS NULL AND docno <= ?')
+    .all(watermark)
+  const missing: number[] = []
+  for (const { docno } of living) if (!indexed.delete(docno)) missing.push(docno)
+  say('documents below the watermark that no segment holds', missing)
+  say(
+    'documents in the index that are neither stored nor buried',
+    [...indexed].filter((docno) => !dead.has(docno)),
+  )
+  return problems
 }
 
 function checkSegment(db: Db, { id, mindoc, maxdoc, nleaf, dir, lens }: SegmentRow): string[] {

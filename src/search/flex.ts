@@ -107,6 +107,7 @@ export function createIndexWriter(db: Db, options: WriterOptions = {}): IndexWri
       return copyOf(segment)
     },
     watermark: () => segments.watermark(),
+    ids: segments.ids,
     pendingBytes,
     pending: () => pending.map(copyOf),
     work(sliceMs, force) {

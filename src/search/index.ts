@@ -1,5 +1,7 @@
 /** What an inverted index must do, and nothing about how. FlexSearch over packed segments in SQLite is one implementation. */
 
+import type { SegmentIds } from './segments.ts'
+
 /** Terms of one document as text/tokenize.ts makes them. `docno` only grows: it is the checkpoint of the index. */
 export type IndexedDocument = {
   docno: number
@@ -29,6 +31,8 @@ export interface IndexWriter {
   apply(documents: readonly IndexedDocument[]): PackedSegment | null
   /** Every document up to here is in stored segments; later ones are applied again at start. */
   watermark(): number
+  /** For the writer of another generation beside this one. */
+  readonly ids: SegmentIds
   /** Bytes of documents applied but not yet in a stored segment. */
   pendingBytes(): number
   /** Copies of the pending segments, for a reader that starts late. */

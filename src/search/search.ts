@@ -15,6 +15,7 @@ import type {
 } from './answer.ts'
 import { Attributes } from './attributes.ts'
 import { createConditions } from './conditions.ts'
+import type { CurrentAnalyzer } from './current-analyzer.ts'
 import { createExplainer } from './explain.ts'
 import { countFacet } from './facets.ts'
 import { Finder, type FinderTools } from './finder.ts'
@@ -72,10 +73,12 @@ function isHidden(text: string, words: WordMatcher | null): boolean {
   return isFound
 }
 
-export function createSearcher(store: Reader, analyzer: Analyzer): Searcher {
+/** @param analyzer one that never changes, or one that follows the index */
+export function createSearcher(store: Reader, analyzer: Analyzer | CurrentAnalyzer): Searcher {
   const index = createIndexReader(store.db)
   const attributes = new Attributes(store.db)
-  const tools = { store, index, attributes, rerank: createReranker(store, analyzer, index) }
+  let rerank = createReranker(store, analyzer, index)
+  const tools: FinderTools = { store, index, attributes, rerank: (...asked) => rerank(...asked) }
   let hidden: WordMatcher | null = null
   const suggester = createSuggester(store, analyzer, index, (text) => isHidden(text, hidden))
   const similar = createSimilar(store, analyzer, index)
@@ -84,6 +87,9 @@ export function createSearcher(store: Reader, analyzer: Analyzer): Searcher {
     index.begin()
     try {
       attributes.refresh(index.documents())
+      // It remembers pages as they were cut before.
+      if ('refresh' in analyzer && analyzer.refresh())
+        rerank = createReranker(store, analyzer, index)
       return work()
     } finally {
       index.end()

@@ -34,7 +34,25 @@ type Job = {
   onDone: () => void
 }
 
-export type SegmentOptions = { nowMs?: () => number; fanIn?: number; deadCountMin?: number }
+/**
+ * Where a generation of segments is listed: `seg` answers, `seg_next` is being made beside it. Their leaves share one table, their ids
+ * one source.
+ */
+export type SegmentTable = 'seg' | 'seg_next'
+
+/** Ids that no segment and no leaf has had since this was opened. */
+export type SegmentIds = { next(): number; end(): number }
+
+export type SegmentOptions = {
+  nowMs?: () => number
+  fanIn?: number
+  deadCountMin?: number
+  table?: SegmentTable
+  /** Of the other generation's writer, where there is one. */
+  ids?: SegmentIds
+  /** While two generations live the dead stay noted, as either may still hold them, and only the next one merges. */
+  isPair?: () => boolean
+}
 
 /** Leaf keys from..to-1. */
 type KeyRange = { from: number; to: number }
@@ -49,8 +67,10 @@ export class SegmentWriter {
   readonly #nowMs: () => number
   readonly #fanIn: number
   readonly #deadCountMin: number
+  readonly #table: SegmentTable
+  readonly #isPair: () => boolean
+  readonly ids: SegmentIds
   #segments: StoredSegment[]
-  #nextId: number
   /** Ranges of leaf keys that no segment owns. */
   #garbage: KeyRange[]
   #flushing: Job | null = null
@@ -60,15 +80,16 @@ export class SegmentWriter {
 
   constructor(db: Db, options: SegmentOptions = {}) {
     this.#db = db
-    this.#statements = prepare(db)
+    this.#table = options.table ?? 'seg'
+    this.#isPair = options.isPair ?? (() => false)
+    this.ids = options.ids ?? openSegmentIds(db)
+    this.#statements = prepare(db, this.#table)
     this.#nowMs = options.nowMs ?? (() => performance.now())
     this.#fanIn = options.fanIn ?? fanInDefault
     this.#deadCountMin = options.deadCountMin ?? deadCountMinDefault
     this.#segments = loadSegments(this.#statements)
-    this.#nextId = firstFreeId(this.#statements, this.#segments)
-    this.#garbage = gaps(this.#segments, this.#nextId).filter(
-      ({ from, to }) => this.#statements.anyLeaf.get(from, to) !== undefined,
-    )
+    // One of the two looks for what a crash left: the next generation knows its own leavings only.
+    this.#garbage = this.#table === 'seg' ? this.#leavings() : []
   }
 
   /** The last docno in stored segments, 0 for none. */
@@ -91,24 +112,33 @@ export class SegmentWriter {
     let job = this.#flushing ?? this.#merging
     if (job === null) {
       if (this.#collectGarbage()) return true
-      job = this.#merging = this.#beginMerge()
+      job = this.#merging = this.#table === 'seg' && this.#isPair() ? null : this.#beginMerge()
       if (job === null) return false
     }
     this.#slice(job, sliceMs)
     return true
   }
 
+  /** Leaves go later, in slices. */
   clear(): void {
     const watermark = this.watermark()
     this.#db.transaction(() => {
       // Tombstones above the watermark belong to postings that a reader may still hold.
-      this.#statements.dropTombstonesTo.run(watermark)
-      this.#db.exec('DELETE FROM seg; DELETE FROM leaf')
+      if (!this.#isPair()) this.#statements.dropTombstonesTo.run(watermark)
+      this.#db.exec(`DELETE FROM ${this.#table}`)
     })
+    for (const { id } of this.#segments) this.#discard(id)
+    for (const job of [this.#flushing, this.#merging]) if (job !== null) this.#discard(job.id)
     this.#segments = []
-    this.#garbage = []
     this.#flushing = null
     this.#merging = null
+  }
+
+  #leavings(): KeyRange[] {
+    const owned = this.#statements.allIds.all().map(({ id }) => id)
+    return gaps(owned, this.ids.end()).filter(
+      ({ from, to }) => this.#statements.anyLeaf.get(from, to) !== undefined,
+    )
   }
 
   #begin(
@@ -117,8 +147,7 @@ export class SegmentWriter {
     parts: readonly MergePart[],
     onDone: () => void,
   ): Job {
-    const id = this.#nextId
-    this.#nextId += 1
+    const id = this.ids.next()
     const dead = this.#statements.deadWithin
       .all(parts[0]?.firstDocno ?? 0, parts.at(-1)?.lastDocno ?? 0)
       .map(({ docno }) => docno)
@@ -138,6 +167,8 @@ export class SegmentWriter {
   }
 
   #mostlyDead(): StoredSegment[] | null {
+    // Noted for both generations they would stay, and call for the same merge again.
+    if (this.#isPair()) return null
     const total = Number(this.#statements.countDead.value())
     if (total < this.#deadCountMin || total === this.#deadJudged) return null
     const worst = this.#segments.find(({ mindoc, maxdoc, documents }) => {
@@ -173,7 +204,7 @@ export class SegmentWriter {
   #swap(job: Job): StoredSegment {
     const { directory, lengths } = job.merge.finish()
     for (const { id } of job.replaced) this.#statements.dropSegment.run(id)
-    for (const docno of job.dead) this.#statements.dropTombstone.run(docno)
+    if (!this.#isPair()) for (const docno of job.dead) this.#statements.dropTombstone.run(docno)
     const stored: StoredSegment = {
       id: job.id,
       level: job.level,
@@ -208,7 +239,7 @@ export class SegmentWriter {
   }
 }
 
-const prepare = (db: Db) => ({
+const prepare = (db: Db, table: SegmentTable) => ({
   segments: db.prepare<{
     id: number
     level: number
@@ -216,9 +247,11 @@ const prepare = (db: Db) => ({
     maxdoc: number
     nleaf: number
     lens: Uint8Array
-  }>('SELECT id, level, mindoc, maxdoc, nleaf, lens FROM seg ORDER BY mindoc'),
-  parts: db.prepare<{ dir: Uint8Array; lens: Uint8Array }>('SELECT dir, lens FROM seg WHERE id=?'),
-  lastLeaf: db.prepare<{ k: number }>('SELECT coalesce(max(k), 0) AS k FROM leaf'),
+  }>(`SELECT id, level, mindoc, maxdoc, nleaf, lens FROM ${table} ORDER BY mindoc`),
+  allIds: db.prepare<{ id: number }>('SELECT id FROM seg UNION ALL SELECT id FROM seg_next'),
+  parts: db.prepare<{ dir: Uint8Array; lens: Uint8Array }>(
+    `SELECT dir, lens FROM ${table} WHERE id=?`,
+  ),
   anyLeaf: db.prepare<{ k: number }>('SELECT k FROM leaf WHERE k >= ? AND k < ? LIMIT 1'),
   leaf: db.prepare<{ b: Uint8Array }>('SELECT b FROM leaf WHERE k=?'),
   addLeaf: db.prepare('INSERT INTO leaf(k, b) VALUES (?, ?)'),
@@ -226,9 +259,9 @@ const prepare = (db: Db) => ({
     'DELETE FROM leaf WHERE k IN (SELECT k FROM leaf WHERE k >= ? AND k < ? LIMIT ?)',
   ),
   addSegment: db.prepare(
-    'INSERT INTO seg(id, level, mindoc, maxdoc, nleaf, dir, lens) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    `INSERT INTO ${table}(id, level, mindoc, maxdoc, nleaf, dir, lens) VALUES (?, ?, ?, ?, ?, ?, ?)`,
   ),
-  dropSegment: db.prepare('DELETE FROM seg WHERE id=?'),
+  dropSegment: db.prepare(`DELETE FROM ${table} WHERE id=?`),
   countDead: db.prepare<{ n: number }>('SELECT count(*) AS n FROM tombstone'),
   countDeadWithin: db.prepare<{ n: number }>(
     'SELECT count(*) AS n FROM tombstone WHERE docno BETWEEN ? AND ?',
@@ -245,18 +278,43 @@ const loadSegments = (statements: Statements): StoredSegment[] =>
   statements.segments.all().map(({ lens, ...row }) => ({ ...row, documents: countDocuments(lens) }))
 
 /** Above every segment and every leaf that a crash left: ids are never used twice while their leaves exist. */
-const firstFreeId = (statements: Statements, segments: readonly StoredSegment[]): number =>
-  1 +
-  Math.max(
-    Math.floor((statements.lastLeaf.get()?.k ?? 0) / leavesPerSegmentMax),
-    ...segments.map(({ id }) => id),
+export function openSegmentIds(db: Db): SegmentIds {
+  const lastLeaf =
+    db.prepare<{ k: number }>('SELECT coalesce(max(k), 0) AS k FROM leaf').value() ?? 0
+  const lastId = db
+    .prepare<{ id: number }>(
+      'SELECT coalesce(max(id), 0) AS id FROM (SELECT id FROM seg UNION ALL SELECT id FROM seg_next)',
+    )
+    .value()
+  let end = 1 + Math.max(Math.floor(lastLeaf / leavesPerSegmentMax), lastId ?? 0)
+  return { next: () => end++, end: () => end }
+}
+
+/**
+ * Within a transaction: the next generation takes the place of the one that answers, whose leaves belong to nobody from then on.
+ * The dead that it does not hold are forgotten. Writers of either are to be opened anew.
+ */
+export function switchGenerations(db: Db): void {
+  db.exec('DELETE FROM seg; INSERT INTO seg SELECT * FROM seg_next; DELETE FROM seg_next')
+  const lensOf = db.prepare<{ mindoc: number; lens: Uint8Array }>(
+    'SELECT mindoc, lens FROM seg WHERE mindoc <= ? AND maxdoc >= ?',
   )
+  const drop = db.prepare('DELETE FROM tombstone WHERE docno=?')
+  const dead = db.prepare<{ docno: number }>('SELECT docno FROM tombstone ORDER BY docno').all()
+  let segment: { mindoc: number; lens: Uint8Array } | undefined
+  for (const { docno } of dead) {
+    const isWithin =
+      segment && docno >= segment.mindoc && docno < segment.mindoc + segment.lens.length
+    if (!isWithin) segment = lensOf.get(docno, docno)
+    if (segment === undefined || segment.lens[docno - segment.mindoc] === 0) drop.run(docno)
+  }
+}
 
 /** A job cut off leaves leaves without a row in `seg`, also below the newest id where a flush overtook a merge. */
-function gaps(segments: readonly StoredSegment[], end: number): KeyRange[] {
+function gaps(ids: readonly number[], end: number): KeyRange[] {
   const found: KeyRange[] = []
   let from = 0
-  for (const id of [...segments.map((segment) => segment.id).toSorted((a, b) => a - b), end]) {
+  for (const id of [...ids.toSorted((a, b) => a - b), end]) {
     if (from < id) found.push({ from: from * leavesPerSegmentMax, to: id * leavesPerSegmentMax })
     from = id + 1
   }

@@ -184,6 +184,11 @@ export const answers = {
   Job: jobStatus,
   Jobs: record({ jobs: { type: 'array', items: jobStatus } }),
   ...upkeepAnswers,
+  Reindex: record({
+    running: { type: 'boolean' },
+    done: { type: 'integer' },
+    total: { type: 'integer' },
+  }),
   UrlStory: urlStory,
   Live: live,
   Health: health,

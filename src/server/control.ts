@@ -54,6 +54,15 @@ export interface CrawlControl {
   onProgress(listener: (jobs: JobStatus[]) => void): () => void
 }
 
+/** How far the index that is being made beside the one that answers is; `done` documents of `total`. */
+export type ReindexStatus = { running: boolean; done: number; total: number }
+
+export interface IndexControl {
+  /** Begins to make the index again in the background; one that is under way goes on. */
+  reindex(): Promise<ReindexStatus>
+  reindexStatus(): Promise<ReindexStatus>
+}
+
 export interface SearchPort {
   search(request: SearchRequest): Promise<SearchAnswer>
   suggest(q: string, limit: number): Promise<SuggestAnswer>

@@ -14,19 +14,21 @@ import {
 } from './api-schemas.ts'
 import { json, text } from './call.ts'
 import type { Call, Reply, Route } from './call.ts'
-import type { CrawlControl, Health, SearchPort } from './control.ts'
+import type { CrawlControl, Health, IndexControl, SearchPort } from './control.ts'
 import type { ProgressEvents } from './events.ts'
 import { escapeHtml } from './html.ts'
 import { objectOfQuery } from './json-schema.ts'
 import type { Schema } from './json-schema.ts'
 import { openApiDocument } from './openapi.ts'
 import type { Operation } from './openapi.ts'
+import { reindexRoutes } from './reindex-routes.ts'
 import { hostRoutes, sourceRoutes } from './source-routes.ts'
 import { readCrawlSpec, readFacetSearch, readParameters, readSearch } from './requests.ts'
 
 export type Ports = {
   search: SearchPort
   crawl: CrawlControl
+  index: IndexControl
   health: () => Health | Promise<Health>
   version: string
 }
@@ -342,6 +344,7 @@ export function apiRoutes(ports: Ports, events: ProgressEvents): ApiRoute[] {
     ...jobChangeRoutes(ports),
     ...sourceRoutes(ports.crawl),
     ...hostRoutes(ports.crawl),
+    ...reindexRoutes(ports.index),
     ...stateRoutes(ports),
   ]
   const document = JSON.stringify(openApiDocument(routes, ports.version))

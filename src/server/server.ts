@@ -10,7 +10,7 @@ import { createGuard } from './auth.ts'
 import type { Guard } from './auth.ts'
 import { readCookie, readQuery } from './call.ts'
 import type { Call, EventStream, Reply, Route } from './call.ts'
-import type { CrawlControl, Health, SearchPort } from './control.ts'
+import type { CrawlControl, Health, IndexControl, SearchPort } from './control.ts'
 import { createProgressEvents } from './events.ts'
 import { refuseForeignHost, securityHeaders } from './gate.ts'
 import { errorPage } from './layout.ts'
@@ -38,6 +38,7 @@ const lagBytesMax = 64 * 1024
 export type ServerOptions = {
   search: SearchPort
   crawl: CrawlControl
+  index: IndexControl
   health: () => Health | Promise<Health>
   /** Of the administrator. */
   key: string

@@ -6,8 +6,13 @@ import type { Db } from '../lib/sqlite.ts'
 export type MetaKey =
   /** 32 bits, unsigned: makes the fingerprints of this directory unpredictable. Never changed. */
   | 'seed'
-  /** Version of tokenizer and dictionary that the index was made with. */
+  /** Key of tokenizer, dictionary and user words that the index was made with (text/user-words.ts). */
   | 'analyzer'
+  /** Those user words, one a line. */
+  | 'words'
+  /** The same two of the generation of the index that is being made; '' for none. Its last segment says how far it is. */
+  | 'next_analyzer'
+  | 'next_words'
   /** Counts the transactions that changed documents: answers of one generation are alike. */
   | 'generation'
   /** Highest docno ever given out. */

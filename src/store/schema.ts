@@ -98,6 +98,12 @@ CREATE TABLE doc_change(url_id INTEGER NOT NULL, at INTEGER NOT NULL, change TEX
 ALTER TABLE host ADD COLUMN failures INTEGER NOT NULL DEFAULT 0;
 `
 
+const version7 = `
+-- the generation of segments that is being made while seg answers; the same columns, its leaves in the same table
+CREATE TABLE seg_next(id INTEGER PRIMARY KEY, level INTEGER NOT NULL, mindoc INTEGER NOT NULL, maxdoc INTEGER NOT NULL, nleaf INTEGER NOT NULL,
+  dir BLOB NOT NULL, lens BLOB NOT NULL) STRICT;
+`
+
 /** Index = schema version before the step. Each step runs in one transaction with its `user_version`. */
 export const migrations: readonly string[] = [
   version1,
@@ -106,4 +112,5 @@ export const migrations: readonly string[] = [
   version4,
   version5,
   version6,
+  version7,
 ]

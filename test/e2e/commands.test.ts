@@ -252,7 +252,7 @@ describe('exit codes', () => {
     try {
       const error = await fails(['serve', '--listen', '127.0.0.1:0', '--data', data], 75)
       assert.match(error, new RegExp(String(server.child.pid)), 'it names the holder')
-      await fails(['reindex', '--data', data], 75)
+      await fails(['import', '-', '--data', data], 75, '{}')
     } finally {
       await server.stop()
     }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { deflateRawSync } from 'node:zlib'
 import { textTables } from '../../../src/assets.ts'
 import type { SearchRequest } from '../../../src/search/answer.ts'
-import { createIndexWriter } from '../../../src/search/flex.ts'
+import { createIndexWriter, type WriterOptions } from '../../../src/search/flex.ts'
 import type { IndexedDocument, IndexWriter } from '../../../src/search/index.ts'
 import { requestDefaults } from '../../../src/search/request.ts'
 import { createSearcher, type Searcher } from '../../../src/search/search.ts'
@@ -29,6 +29,11 @@ export type Page = {
   groupOf?: string
 }
 
+export type CollectionOptions = WriterOptions & {
+  /** The analyzer of queries, where it is not that of the documents. */
+  searchBy?: (reader: Reader) => Analyzer
+}
+
 export type Collection = {
   store: Store
   reader: Reader
@@ -38,6 +43,8 @@ export type Collection = {
   /** One batch: committed, applied, handed to the searcher. */
   add(pages: readonly Page[]): void
   remove(url: string): void
+  /** As after a crash, or after a switch of generations: then with the ids of the writer before. */
+  reopenWriter(ids?: IndexWriter['ids']): void
   /** Writes everything that is pending, and merges. */
   settle(): void
   close(): void
@@ -52,14 +59,14 @@ export function testAnalyzer(): Analyzer {
 /** Any time; tests that need dates give their own. */
 const fetchedAtMs = Date.UTC(2026, 0, 15)
 
-export function createCollection(): Collection {
+export function createCollection({ searchBy, ...options }: CollectionOptions = {}): Collection {
   const folder = mkdtempSync(join(tmpdir(), 'findling-search-'))
   const file = join(folder, 'findling.db')
   const store = openStore(file)
   const reader = openReader(file)
-  const writer = createIndexWriter(store.db)
+  let writer = createIndexWriter(store.db, options)
   const words = testAnalyzer()
-  const searcher = createSearcher(reader, words)
+  const searcher = createSearcher(reader, searchBy?.(reader) ?? words)
 
   const put = (page: Page): IndexedDocument | null => {
     const { url, title = '', text = '', rest = '' } = page
@@ -90,7 +97,9 @@ export function createCollection(): Collection {
   return {
     store,
     reader,
-    writer,
+    get writer() {
+      return writer
+    },
     analyzer: words,
     searcher,
     add(pages) {
@@ -101,6 +110,15 @@ export function createCollection(): Collection {
     remove(url) {
       const row = store.urlRow(url)
       if (row) store.transaction(() => store.removeDocument(row.id))
+    },
+    reopenWriter(ids) {
+      writer = createIndexWriter(store.db, ids ? { ...options, ids } : options)
+      // As the engine does at its start: what is not in a segment is applied again.
+      const documents = store
+        .documentsAfter(writer.watermark(), 1_000)
+        .map((text) => ({ docno: text.docno, ...words.document(text) }))
+      const segment = writer.apply(documents)
+      if (segment) searcher.addPending(segment)
     },
     settle() {
       while (writer.work(50, true));

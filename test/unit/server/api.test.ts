@@ -289,6 +289,25 @@ describe('Described sources', () => {
   })
 })
 
+describe('Reindexing', () => {
+  const path = '/api/v1/admin/reindex'
+  it('is begun by POST and asked for until it is over, by who has the key', async () => {
+    await expectProblem(await post(path, {}), 401, 'auth_required')
+    await expectProblem(await get(path), 401, 'auth_required')
+    const begun = await expectAnswer(await post(path, {}, admin), answers.Reindex, 202)
+    const { total } = begun as { total: number }
+    assert.deepEqual(begun, { running: true, done: 0, total })
+    let turns = 0
+    for (;;) {
+      const status = await expectAnswer(await get(path, { headers: admin }), answers.Reindex)
+      if (!(status as { running: boolean }).running) break
+      turns += 1
+      assert.ok(turns < total)
+    }
+    assert.equal(turns, total - 1)
+  })
+})
+
 describe('Jobs', () => {
   it('start with defaults, and tell where they are', async () => {
     const response = await post('/api/v1/admin/jobs', { seeds: ['https://a.example/docs/'] }, admin)

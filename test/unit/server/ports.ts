@@ -4,6 +4,7 @@ import { createServer } from '../../../src/server/server.ts'
 import type { ServerOptions } from '../../../src/server/server.ts'
 import type {
   CrawlControl,
+  IndexControl,
   CrawlSpec,
   HostStatus,
   JobState,
@@ -316,6 +317,22 @@ export function createMemoryCrawl(): MemoryCrawl {
   return port
 }
 
+/** Each look at it takes it one document further. */
+export function createMemoryIndex(total: number): IndexControl {
+  let done = total
+  const status = () => ({ running: done < total, done, total })
+  return {
+    reindex() {
+      if (done >= total) done = 0
+      return Promise.resolve(status())
+    },
+    reindexStatus() {
+      done = Math.min(total, done + 1)
+      return Promise.resolve(status())
+    },
+  }
+}
+
 export const publicFilesFromDisk = () =>
   createPublicFiles(publicFileNames.map((name) => [name, readFileSync(`public/${name}`)] as const))
 
@@ -339,6 +356,7 @@ export async function startServer(
   const server = createServer({
     search,
     crawl,
+    index: createMemoryIndex(documents.length),
     health: () => ({ ready: true, search: true, engine: true, crawl: 'idle', restarts: 0 }),
     key,
     log: (level, event, fields) => logged.push(`${level} ${event} ${JSON.stringify(fields)}`),
