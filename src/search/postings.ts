@@ -1,5 +1,6 @@
 /** Bytes into postings: reads the leaves that packer.ts wrote, for one term or for all of them in order. Knows no SQL and no score. */
 import type { PackedSegment } from './index.ts'
+import { EQUAL_QUANTS, LARGEST_MASK, USUAL_QUANT } from './packer.ts'
 
 /** A segment as readers see it, wherever its leaves live. Postings outside of firstDocno..lastDocno are not shown. */
 export type SegmentView = {
@@ -60,6 +61,8 @@ class LeafReader {
   private termEnd = 0
   private at = 0
   private end = 0
+  /** The largest quant, for skipping, which exhaustive scoring does not do, and how the quants are written. */
+  private kind = 0
 
   constructor(bytes: Uint8Array) {
     this.bytes = Buffer.isBuffer(bytes)
@@ -101,7 +104,7 @@ class LeafReader {
       this.termEnd = this.at
     }
     this.count = this.varint()
-    this.at += 1 // largest quant: for skipping, which exhaustive scoring does not do
+    this.kind = this.bytes[this.at++] as number
     this.varint() // last docno: likewise
     const postingBytes = this.varint()
     this.end = this.at + postingBytes
@@ -109,26 +112,74 @@ class LeafReader {
   }
 
   copyTo(list: PostingList): void {
+    const { bytes, at, end, kind } = this
     reserve(list, list.count + this.count)
-    const { docnos, quants } = list
-    const bytes = this.bytes
-    const end = this.end
-    let at = this.at
-    let to = list.count
-    let docno = 0
-    while (at < end) {
-      let byte = bytes[at++] as number
-      let delta = byte & 127
-      for (let shift = 7; byte > 127; shift += 7) {
-        byte = bytes[at++] as number
-        delta |= (byte & 127) << shift
-      }
-      docno += delta
-      docnos[to] = docno
-      quants[to++] = bytes[at++] as number
-    }
-    list.count = to
+    if ((kind & EQUAL_QUANTS) !== 0) readGaps(list, bytes, at, end, kind & LARGEST_MASK)
+    else if ((kind & USUAL_QUANT) !== 0) readPostings(list, bytes, at, end)
+    else readPairs(list, bytes, at, end)
   }
+}
+
+/* The hot loops, one for each kind of block; `list` has the room. */
+
+function readGaps(list: PostingList, bytes: Uint8Array, start: number, end: number, quant: number) {
+  const { docnos, quants } = list
+  let at = start
+  let to = list.count
+  let docno = 0
+  while (at < end) {
+    let byte = bytes[at++] as number
+    let gap = byte & 127
+    for (let shift = 7; byte > 127; shift += 7) {
+      byte = bytes[at++] as number
+      gap |= (byte & 127) << shift
+    }
+    docno += gap
+    docnos[to++] = docno
+  }
+  quants.fill(quant, list.count, to)
+  list.count = to
+}
+
+function readPostings(list: PostingList, bytes: Uint8Array, start: number, end: number) {
+  const { docnos, quants } = list
+  const usual = bytes[start] as number
+  let at = start + 1
+  let to = list.count
+  let docno = 0
+  while (at < end) {
+    let byte = bytes[at++] as number
+    const isOther = (byte & 1) === 1
+    let gap = (byte & 127) >> 1
+    for (let shift = 6; byte > 127; shift += 7) {
+      byte = bytes[at++] as number
+      gap |= (byte & 127) << shift
+    }
+    docno += gap
+    docnos[to] = docno
+    quants[to++] = isOther ? (bytes[at++] as number) : usual
+  }
+  list.count = to
+}
+
+/** Of earlier versions. */
+function readPairs(list: PostingList, bytes: Uint8Array, start: number, end: number) {
+  const { docnos, quants } = list
+  let at = start
+  let to = list.count
+  let docno = 0
+  while (at < end) {
+    let byte = bytes[at++] as number
+    let gap = byte & 127
+    for (let shift = 7; byte > 127; shift += 7) {
+      byte = bytes[at++] as number
+      gap |= (byte & 127) << shift
+    }
+    docno += gap
+    docnos[to] = docno
+    quants[to++] = bytes[at++] as number
+  }
+  list.count = to
 }
 
 /** Appends the postings of a term in one segment. `onLeaf` is called before each leaf: the place to look at a deadline. */
