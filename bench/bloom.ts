@@ -1,15 +1,27 @@
-/** The Bloom filter, mapped and on the heap: keys a second, false positives, clean close and open. Argument: keys, by default a million. */
-import { mkdtempSync, rmSync } from 'node:fs'
+/**
+ * URLs seen: the filter, mapped and on the heap, with as many URLs as asked for and as many others; beside it npm's bloom-filters, a Set and a
+ * unique index of SQLite with fewer. Operations a CPU second, false positives with their confidence, bytes a key. Argument: URLs.
+ */
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import rivals from 'bloom-filters'
 import { hashKey, openBloom } from '../src/lib/bloom.ts'
+import { openDatabase } from '../src/lib/sqlite.ts'
 
-const keys = Number(process.argv[2] ?? 1_000_000)
+const urls = Number(process.argv[2] ?? 10_000_000)
+/** What the slow ones get: their speed and bytes a key are those of so many. */
+const urlsOfSet = Math.min(urls, 1_000_000)
+const urlsOfSqlite = Math.min(urls, 500_000)
+const urlsOfRival = Math.min(urls, 100_000)
+const sliceUrls = 50_000
+
 const folder = mkdtempSync(join(tmpdir(), 'findling-bloom-'))
-const keyOf = (i: number): [number, number] =>
-  hashKey(`/path/${(Math.imul(i, 0x9e3779b1) >>> 0).toString(36)}/item?id=${i}`, i % 97)
+const urlOf = (i: number): string =>
+  `https://www.site${i % 977}.example/path/${(Math.imul(i, 0x9e3779b1) >>> 0).toString(36)}/item?id=${i}`
 
-/** CPU seconds, of all threads of the process. */
 function cpuSeconds(work: () => void): number {
   const start = process.cpuUsage()
   work()
@@ -17,56 +29,133 @@ function cpuSeconds(work: () => void): number {
   return (user + system) / 1e6
 }
 
-/** Keys are hashed beforehand in slices, so that only the filter is measured. */
-function measure(from: number, act: (h1: number, h2: number) => void): number {
-  const sliceKeys = 50_000
+/** URLs are made beforehand in slices; hashing them is part of what is measured. @returns operations a CPU second */
+function speed(from: number, count: number, act: (url: string) => void): number {
   let seconds = 0
-  for (let at = from; at < from + keys; at += sliceKeys) {
-    const slice = Array.from({ length: sliceKeys }, (_, i) => keyOf(at + i))
-    seconds += cpuSeconds(() => {
-      for (const [h1, h2] of slice) act(h1, h2)
-    })
+  for (let at = from; at < from + count; at += sliceUrls) {
+    const slice = Array.from({ length: Math.min(sliceUrls, from + count - at) }, (_, i) =>
+      urlOf(at + i),
+    )
+    seconds += cpuSeconds(() => slice.forEach(act))
   }
-  return Number((keys / 1e6 / seconds).toFixed(1))
+  return Math.round(count / seconds)
 }
 
-const results: Record<string, object> = {}
-try {
-  for (const mode of ['mapped', 'memory'] as const) {
-    const file = join(folder, mode)
-    const bloom = await openBloom({ file, generation: 1, mode, keysExpected: keys })
-    bloom.rebuilt()
-    let forgotten = 0
-    let maybe = 0
-    const addsM = measure(0, (h1, h2) => void bloom.add(h1, h2))
-    const seenM = measure(0, (h1, h2) => {
-      if (!bloom.mayHave(h1, h2)) forgotten += 1
-    })
-    const newM = measure(keys, (h1, h2) => {
-      if (bloom.mayHave(h1, h2)) maybe += 1
-    })
-    const { bytes, falsePositives } = bloom.stats()
-    const closeMs = Math.round(cpuSeconds(() => bloom.close(2)) * 1_000)
-    const start = process.cpuUsage()
-    const again = await openBloom({ file, generation: 2, mode })
-    const { user, system } = process.cpuUsage(start)
-    results[mode] = {
-      addsM,
-      seenM,
-      newM,
-      forgotten,
-      maybe,
-      expectedMaybe: Number((falsePositives * keys).toFixed(2)),
-      bytesAKey: Number((bytes / keys).toFixed(2)),
-      closeMs,
-      openMs: Math.round((user + system) / 1_000),
-      needsRebuild: again.needsRebuild,
-    }
-    again.close()
-  }
-} finally {
-  rmSync(folder, { recursive: true })
+/** Upper limit of a Poisson mean, 95 % (one-sided), after `events`: 3.00 for none, which is the rule of three (Wilson and Hilferty 1931). */
+function poissonUpper(events: number): number {
+  if (events === 0) return -Math.log(0.05)
+  const n = events + 1
+  return n * (1 - 1 / (9 * n) + 1.645 / (3 * Math.sqrt(n))) ** 3
 }
-console.log(`${keys} keys; millions a second of CPU for adding, asking for seen and for new ones`)
-console.table(results)
-console.log(`RESULT ${JSON.stringify({ keys, ...results })}`)
+
+type Tested = { add(url: string): void; has(url: string): boolean }
+
+function measure(count: number, { add, has }: Tested) {
+  let forgotten = 0
+  let maybe = 0
+  const inserts = speed(0, count, add)
+  const seen = speed(0, count, (url) => {
+    if (!has(url)) forgotten += 1
+  })
+  const others = speed(count, count, (url) => {
+    if (has(url)) maybe += 1
+  })
+  return {
+    urls: count,
+    'inserts/s': inserts,
+    'seen/s': seen,
+    'others/s': others,
+    forgotten,
+    'false positives': maybe,
+    'rate <= (95 %)': (poissonUpper(maybe) / count).toExponential(1),
+  }
+}
+
+async function ours(mode: 'mapped' | 'memory') {
+  const file = join(folder, mode)
+  const bloom = await openBloom({ file, generation: 1, mode, keysExpected: urls })
+  bloom.rebuilt()
+  const result = measure(urls, {
+    add: (url) => void bloom.add(...hashKey(url)),
+    has: (url) => bloom.mayHave(...hashKey(url)),
+  })
+  const { bytes, falsePositives } = bloom.stats()
+  const closeMs = Math.round(cpuSeconds(() => bloom.close(2)) * 1_000)
+  const again = await openBloom({ file, generation: 2, mode })
+  const isTrusted = !again.needsRebuild
+  again.close()
+  return {
+    ...result,
+    'bytes/key': bytes / urls,
+    'by theory': falsePositives.toExponential(1),
+    closeMs,
+    isTrusted,
+  }
+}
+
+function rival() {
+  const rate = 7.4e-7
+  const filter = rivals.BloomFilter.create(urlsOfRival, rate)
+  const bytes = (-Math.log(rate) / Math.log(2) ** 2 / 8) * urlsOfRival
+  const result = measure(urlsOfRival, {
+    add: (url) => filter.add(url),
+    has: (url) => filter.has(url),
+  })
+  return { ...result, 'bytes/key': bytes / urlsOfRival, 'by theory': rate.toExponential(1) }
+}
+
+function heapBytes(): number {
+  setFlagsFromString('--expose-gc')
+  ;(runInNewContext('gc') as () => void)()
+  return process.memoryUsage().heapUsed
+}
+
+function set() {
+  const before = heapBytes()
+  const urlsSeen = new Set<string>()
+  const result = measure(urlsOfSet, {
+    add: (url) => void urlsSeen.add(url),
+    has: (url) => urlsSeen.has(url),
+  })
+  const bytes = heapBytes() - before
+  // Asked once more, so that the Set lives until its memory is measured.
+  return { ...result, 'bytes/key': bytes / urlsSeen.size }
+}
+
+function sqlite() {
+  const file = join(folder, 'urls.db')
+  const db = openDatabase(file)
+  db.exec('CREATE TABLE url(id INTEGER PRIMARY KEY, url TEXT NOT NULL UNIQUE) STRICT')
+  const insert = db.prepare('INSERT OR IGNORE INTO url(url) VALUES(?)')
+  const find = db.prepare<{ id: number }>('SELECT id FROM url WHERE url=?')
+  // As a crawl does: many in one transaction.
+  const result = db.transaction(() =>
+    measure(urlsOfSqlite, {
+      add: (url) => void insert.run(url),
+      has: (url) => find.value(url) !== undefined,
+    }),
+  )
+  db.pragma('wal_checkpoint(TRUNCATE)')
+  db.close()
+  return { ...result, 'bytes/key': statSync(file).size / urlsOfSqlite }
+}
+
+async function main(): Promise<void> {
+  const results: Record<string, object> = {}
+  try {
+    results['Set'] = set()
+    results['bloom-filters'] = rival()
+    results['SQLite unique index'] = sqlite()
+    results['mapped'] = await ours('mapped')
+    results['memory'] = await ours('memory')
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+  console.log(
+    'operations a CPU second, hashing included; others: as many URLs that were never added',
+  )
+  console.table(results)
+  console.log(`RESULT ${JSON.stringify({ urls, ...results })}`)
+}
+
+await main()

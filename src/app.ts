@@ -229,6 +229,8 @@ function crawlControl(call: Caller['call'], progress: Progress): CrawlControl {
     hosts: () => ask('hosts'),
     host: (host) => ask('host', host),
     decideRule: (host, rule, state) => ask('decideRule', { host, rule, state }),
+    filters: () => ask('filters'),
+    copyGroups: (cursor, limit) => ask('copyGroups', { cursor, limit }),
     onProgress(listener) {
       progress.listeners.add(listener)
       return () => progress.listeners.delete(listener)

@@ -36,6 +36,7 @@ import { answerCalls, createCaller, sendEvent } from './lib/rpc.ts'
 import type { Profile } from './memory.ts'
 import { isDiskFull } from './lib/sqlite.ts'
 import type { ParserAnswer, ParserJob } from './parser.ts'
+import type { Filters } from './server/control.ts'
 import type {
   CrawlSpec,
   HostStatus,
@@ -70,6 +71,7 @@ const seedsMax = 1_000
 const publicDelayMs = 1_000
 const closeGraceMs = 10_000
 const duplicateRows = 2_000
+const copyHostsShown = 50
 /** Pages waiting for a parser: what two batches may hold. */
 const parserQueueMax = 10_000
 
@@ -260,7 +262,9 @@ class Engine {
       reindex: () => this.#index.reindex(),
       reindexProgress: () => this.#index.reindexProgress(),
       finish: () => this.#index.finish(),
-      words: () => this.#words.status(),
+      filters: () => this.#filters(),
+      copyGroups: ({ cursor, limit }: { cursor: number | null; limit: number }) =>
+        this.#store.copyGroupsAfter(cursor, limit),
       cost: () => this.#cost(),
       close: () => this.#close(),
     }
@@ -276,6 +280,15 @@ class Engine {
       onCommitted: (committed) => this.#committed(committed),
       now: Date.now,
     })
+  }
+
+  #filters(): Filters {
+    const { keys, bytes, mode, falsePositives } = this.#seen.stats()
+    return {
+      seen: { urls: this.#store.stats().urls, keys, bytes, mode, false_positives: falsePositives },
+      copies: this.#store.copyCounts(copyHostsShown),
+      words: this.#words.status(),
+    }
   }
 
   #committed(committed: Committed): void {

@@ -243,6 +243,9 @@ function writePage(
       keywords: page.keywords,
       fields: page.fields,
       ...ruleNote(page),
+      ...(placed === null || placed.kind === 'unique' || page.canonical === null
+        ? {}
+        : { canonical: page.canonical }),
     },
   })
   if (put.promoted !== null) result.promoted.push(put.promoted.docno)

@@ -1,6 +1,7 @@
 /** Why a URL is, or is not, in the index: everything the crawl knows of one address, in plain words. Asks nothing of the network. */
 import { hasRepeatingPath, normalizeUrl } from '../lib/url.ts'
 import { AppError } from '../lib/errors.ts'
+import type { OriginReason } from '../store/copies.ts'
 import type { DocumentRecord, UrlStory } from '../store/records.ts'
 import type { DocumentNote } from '../store/read-documents.ts'
 import type { Store } from '../store/store.ts'
@@ -121,6 +122,13 @@ function wordLines(row: UrlRow | null, store: Store): Line[] {
   }))
 }
 
+const reasonTexts: Record<OriginReason, string> = {
+  canonical: 'this page names it as canonical',
+  earlier: 'it was known earlier',
+  shorter: 'its address is shorter',
+  'other-host': 'it is on another host',
+}
+
 const membersShown = 10
 
 function documentLines(row: UrlRow | null, document: DocumentRecord | null, store: Store): Line[] {
@@ -140,6 +148,13 @@ function documentLines(row: UrlRow | null, document: DocumentRecord | null, stor
       about: 'copy',
       text: `the same text as ${original?.url ?? document.duplicate_of}, which is shown for both`,
     })
+  }
+  const origin = store.originOf(row.id)
+  if (origin !== null) {
+    const { original, similarity, distance, reasons } = origin
+    const why = reasons.map((reason) => reasonTexts[reason]).join(', ') || 'it was there first'
+    const text = `${original}: ${Math.round(similarity * 100)} % of the text, ${distance} of 64 bits differ; ${why}`
+    lines.push({ about: 'original', text })
   }
   for (const { url, isExact } of others)
     lines.push({ about: 'group', text: `${isExact ? 'exact' : 'near'} copy: ${url}` })

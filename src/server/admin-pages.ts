@@ -10,6 +10,8 @@ import type { CrawlControl } from './control.ts'
 import { lookOf } from './layout.ts'
 import { asAppError, errorHeaders } from './problem.ts'
 import type { PublicFiles } from './public-files.ts'
+import { filtersPage, groupsShown } from './filter-pages.ts'
+import { copiesParameters } from './filter-schemas.ts'
 import { completeAddress, readCrawlSpec, readParameters } from './requests.ts'
 import { jobNumber } from './routes.ts'
 import { formOf, noStore, signedForm, signedInBy } from './signed-in.ts'
@@ -61,6 +63,16 @@ function watchRoutes({ crawl, publicFiles }: AdminOptions, guard: Guard): Route[
         const job = await crawl.job(await jobNumber(crawl, call.params['id']))
         if (!job) throw new AppError('not_found', 'There is no such job.')
         return jobPage(look, session, job)
+      }),
+    },
+    {
+      method: 'GET',
+      path: '/admin/filters',
+      handle: signedIn(async (look, _, call) => {
+        const known = new Map([...call.query].filter(([name]) => name === 'cursor'))
+        const { cursor } = readParameters(copiesParameters, known)
+        const after = cursor === undefined ? null : Number(cursor)
+        return filtersPage(look, await crawl.filters(), await crawl.copyGroups(after, groupsShown))
       }),
     },
     {

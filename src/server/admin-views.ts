@@ -193,6 +193,7 @@ export function overviewPage(
         </p>
         <p><button class="button" type="submit">${messages.explainButton}</button></p>
       </form>
+      <p><a href="${root}admin/filters">${messages.filters.title}</a></p>
       <form method="post" action="${root}admin/logout">
         ${tokenField(session)}
         <p><button class="button" type="submit">${messages.signOut}</button></p>

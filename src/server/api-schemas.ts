@@ -1,4 +1,5 @@
 /** Every question and answer of the API as JSON Schema: the checks at run time, the OpenAPI document and the tests read these. */
+import { copyGroups, filtersAnswer } from './filter-schemas.ts'
 import type { Schema } from './json-schema.ts'
 import { string, count, strings, time, timeOrNull, open, tally, record } from './schema-parts.ts'
 import { upkeepAnswers } from './upkeep-schemas.ts'
@@ -190,6 +191,8 @@ export const answers = {
     total: { type: 'integer' },
   }),
   UrlStory: urlStory,
+  Filters: filtersAnswer,
+  CopyGroups: copyGroups,
   Live: live,
   Health: health,
   Problem: problem,

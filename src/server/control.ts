@@ -10,7 +10,9 @@ import type {
   SourceStatus,
   StoreStats,
   UrlStory,
+  WordTally,
 } from '../store/records.ts'
+import type { CopyCounts, CopyGroups } from '../store/copies.ts'
 import type { ExportPage } from '../store/read-documents.ts'
 import type { SearchAnswer, SearchRequest, SimilarAnswer, SuggestAnswer } from '../search/answer.ts'
 
@@ -50,6 +52,10 @@ export interface CrawlControl {
   host(host: string): Promise<HostStatus>
   /** The operator decides what was learned; what was put aside and is wanted now is queued again. */
   decideRule(host: string, rule: LearnedRule, state: LearnedState): Promise<HostStatus>
+  /** What was recognised so far. */
+  filters(): Promise<Filters>
+  /** Groups of copies in keyset pages; begin with null. */
+  copyGroups(cursor: number | null, limit: number): Promise<CopyGroups>
   /** Called about once a second while something changes; returns the way to end it. */
   onProgress(listener: (jobs: JobStatus[]) => void): () => void
 }
@@ -61,6 +67,26 @@ export interface IndexControl {
   /** Begins to make the index again in the background; one that is under way goes on. */
   reindex(): Promise<ReindexStatus>
   reindexStatus(): Promise<ReindexStatus>
+}
+
+/** URLs, copies and words of lists. */
+export type Filters = {
+  seen: {
+    urls: number
+    keys: number
+    bytes: number
+    mode: 'mapped' | 'memory'
+    false_positives: number
+  }
+  copies: CopyCounts
+  words: {
+    lists: { name: string; policy: string; words: number; allowed: number }[]
+    problems: string[]
+    applied: boolean
+    judged: number
+    changed: number
+    words: WordTally[]
+  }
 }
 
 export interface SearchPort {

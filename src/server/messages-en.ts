@@ -107,6 +107,23 @@ export type Messages = {
   explain: string
   explainHelp: string
   explainButton: string
+  filters: {
+    title: string
+    urls: string
+    falsePositives: string
+    exact: string
+    near: string
+    groups: string
+    words: string
+    list: string
+    pages: string
+    noLists: string
+    applying: string
+    more: string
+    pagesOf: (count: string) => string
+    kinds: Record<'original' | 'near' | 'exact', string>
+    reasons: Record<'canonical' | 'earlier' | 'shorter' | 'other-host', string>
+  }
   known: string
   unknown: string
   upkeep: UpkeepMessages
@@ -265,6 +282,28 @@ export const english: Messages = {
   explain: 'Why is a page found, or not?',
   explainHelp: 'The address of the page',
   explainButton: 'Explain',
+  filters: {
+    title: 'What was recognised',
+    urls: 'URLs seen',
+    falsePositives: 'Share of new URLs asked twice',
+    exact: 'Exact copies',
+    near: 'Near copies',
+    groups: 'Groups of copies',
+    words: 'Words of lists',
+    list: 'List',
+    pages: 'Pages',
+    noLists: 'There are no word lists (DATA/filters).',
+    applying: 'Stored pages are being judged by the lists in force.',
+    more: 'More groups',
+    pagesOf: (count) => `${count} pages`,
+    kinds: { original: 'original', near: 'near copy', exact: 'exact copy' },
+    reasons: {
+      canonical: 'names it as its canonical page',
+      earlier: 'it was known earlier',
+      shorter: 'its address is shorter',
+      'other-host': 'it is on another host',
+    },
+  },
   known: 'This address is known.',
   unknown: 'This address was never seen.',
   upkeep,

@@ -21,6 +21,7 @@ import { objectOfQuery } from './json-schema.ts'
 import type { Schema } from './json-schema.ts'
 import { openApiDocument } from './openapi.ts'
 import type { Operation } from './openapi.ts'
+import { filterRoutes } from './filter-pages.ts'
 import { reindexRoutes } from './reindex-routes.ts'
 import { hostRoutes, sourceRoutes } from './source-routes.ts'
 import { readCrawlSpec, readFacetSearch, readParameters, readSearch } from './requests.ts'
@@ -341,6 +342,7 @@ export function apiRoutes(ports: Ports, events: ProgressEvents): ApiRoute[] {
     ...findMoreRoutes(ports),
     ...suggestRoutes(ports),
     ...adminRoutes(ports, events),
+    ...filterRoutes(ports.crawl),
     ...jobChangeRoutes(ports),
     ...sourceRoutes(ports.crawl),
     ...hostRoutes(ports.crawl),

@@ -16,6 +16,8 @@ export type DocumentExtra = {
   rule?: { name: string; missing: readonly string[]; problems: readonly string[] }
   /** There is nothing to read before JavaScript ran. */
   isShell?: true
+  /** What a copy says of its original. */
+  canonical?: string
 }
 
 /** What is noted of a document beside what is shown of it. */

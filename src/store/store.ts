@@ -1,6 +1,7 @@
 /** The engine's side of the store: the one writable connection, its transactions, and all tables but those of queue and index. */
 import type { Log } from '../lib/log.ts'
 import { openDatabase, type Db, type OpenOptions } from '../lib/sqlite.ts'
+import { createCopies, type Copies } from './copies.ts'
 import { createDescribedSources, type DescribedSources } from './described-sources.ts'
 import { createDocumentWrites, type DocumentWrites } from './documents.ts'
 import { createExpiryTable, type ExpiryTable } from './expiry.ts'
@@ -28,6 +29,7 @@ export type Store = DocumentReads &
   DescribedSources &
   RunTable &
   ExpiryTable &
+  Copies &
   Urls &
   WordHits & {
     readonly db: Db
@@ -78,6 +80,7 @@ function assemble(db: Db, now: () => number): Store {
     ...createDescribedSources(db, now),
     ...createRunTable(db),
     ...createExpiryTable(db),
+    ...createCopies(db),
     ...createUrls(db, hosts),
     ...createWordHits(db),
     db,

@@ -63,6 +63,9 @@ describe('Answers keep their schema:', () => {
     ['/api/v1/search?q=stones&facets=host&collapse=site', answers.SearchAnswer],
     ['/api/v1/search?q=nothing-at-all', answers.SearchAnswer],
     ['/api/v1/admin/explain?url=https%3A%2F%2Fa.example%2F', answers.UrlStory],
+    ['/api/v1/admin/filters', answers.Filters],
+    ['/api/v1/admin/duplicates', answers.CopyGroups],
+    ['/api/v1/admin/duplicates?cursor=-7&limit=1', answers.CopyGroups],
   ]
   for (const [path, schema] of cases) {
     it(path, async () => {
@@ -452,6 +455,7 @@ describe('Any parameters', () => {
     '/api/v1/documents/stone',
     '/cache/stone',
     '/api/v1/admin/explain',
+    '/api/v1/admin/duplicates',
   ]
   it('never are a fault of the server', async () => {
     await fc.assert(

@@ -168,12 +168,15 @@ describe('Every page', () => {
     const open = await Promise.all(
       paths.map(async (path): Promise<[string, string]> => [path, await load(path)]),
     )
-    const closed = ['/admin', '/admin/jobs/1', '/admin/explain?url=a.example'].map(
-      async (path): Promise<[string, string]> => [
-        `${path}, signed in`,
-        await load(path, { cookie }),
-      ],
-    )
+    const closed = [
+      '/admin',
+      '/admin/jobs/1',
+      '/admin/explain?url=a.example',
+      '/admin/filters',
+    ].map(async (path): Promise<[string, string]> => [
+      `${path}, signed in`,
+      await load(path, { cookie }),
+    ])
     return [...open, ['/, empty', await load('/', {}, empty)], ...(await Promise.all(closed))]
   }
   it('has a language, a title, one main and one h1, and headings without a gap', async () => {
@@ -189,6 +192,15 @@ describe('Every page', () => {
         assert.ok(level <= (levels[at - 1] ?? 0) + 1, `${path}: ${levels.join()}`),
       )
     }
+  })
+  it('tells the administrator what was recognised, in plain text', async () => {
+    const { cookie } = await signIn(server.url)
+    const page = await load('/admin/filters', { cookie })
+    assert.match(page, /&lt;i&gt;word&lt;\/i&gt;/)
+    assert.match(page, /names it as its canonical page/)
+    assert.match(page, /y\.txt, line 2/)
+    assert.match(page, /admin\/filters\?cursor=7/)
+    assert.doesNotMatch(page, /<b>title|<i>word/)
   })
   it('labels every field and image, names every navigation, uses no id twice', async () => {
     for (const [path, page] of await all()) {

@@ -309,6 +309,43 @@ export function createMemoryCrawl(): MemoryCrawl {
       port.learned.set(host, changed)
       return changed
     },
+    filters: () =>
+      Promise.resolve({
+        seen: { urls: 5, keys: 5, bytes: 64, mode: 'memory', false_positives: 7.4e-7 },
+        copies: {
+          exact: 1,
+          near: 0,
+          groups: 1,
+          hosts: [{ host: 'https://a.example', exact: 1, near: 0 }],
+        },
+        words: {
+          lists: [{ name: 'x', policy: 'mask', words: 1, allowed: 0 }],
+          problems: ['y.txt, line 2: "<b>" has no letter'],
+          applied: false,
+          judged: 3,
+          changed: 1,
+          words: [{ list: 'x', policy: 'mask', word: '<i>word</i>', documents: 2, hits: 3 }],
+        },
+      }),
+    copyGroups: (cursor, limit) =>
+      Promise.resolve({
+        groups: [
+          {
+            group: String(cursor ?? limit),
+            pages: 2,
+            members: (['original', 'exact'] as const).map((kind) => ({
+              id: kind,
+              url: `https://${kind}.example/`,
+              title: '<b>title</b>',
+              kind,
+              similarity: 1,
+              distance: 0,
+              reasons: kind === 'exact' ? (['canonical', 'earlier'] as const).slice() : [],
+            })),
+          },
+        ],
+        cursor: cursor === null ? 7 : null,
+      }),
     onProgress(listener) {
       port.listeners.add(listener)
       return () => port.listeners.delete(listener)
