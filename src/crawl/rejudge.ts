@@ -137,6 +137,7 @@ function rewrite(
     rest: rest === '' ? null : deflateRawSync(rest),
     changed: true,
   })
+  store.keepWishes(put.docno, document)
   if (put.promoted !== null) result.promoted.push(put.promoted.docno)
   if (put.copyOf === null) result.promoted.push(put.docno)
 }

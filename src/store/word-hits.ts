@@ -16,6 +16,9 @@ export type WholeDocument = {
   publishedAtMs: number | null
   fetchedAtMs: number
   copyOf: number | null
+  /** As in the table: what the page asked for about being shown. */
+  expiresAtMs: number | null
+  flags: number
   text: string
   rest: string
   extra: DocumentExtra
@@ -30,6 +33,8 @@ export type WordHits = {
   wordTally(limit: number): WordTally[]
   /** In docno order. */
   wholeDocumentsAfter(docno: number, limit: number): WholeDocument[]
+  /** What a rewritten document asked for, under its new docno. */
+  keepWishes(docno: number, wishes: Pick<WholeDocument, 'expiresAtMs' | 'flags'>): void
   /** The page went for a word: said to those who ask why. */
   settleFiltered(urlId: number): void
   /** What lists took away comes back at the next visit only where the page is sent again. */
@@ -54,10 +59,12 @@ export function createWordHits(db: Db): WordHits {
   )
   const after = db.prepare<Row>(
     `SELECT d.docno, d.url_id AS urlId, d.host AS hostId, h.origin || u.path AS url, d.title, d.lang, d.type, d.size,
-       d.published_at AS publishedAtMs, d.fetched_at AS fetchedAtMs, d.copy_of AS copyOf, t.body, t.rest, t.extra
+       d.published_at AS publishedAtMs, d.fetched_at AS fetchedAtMs, d.copy_of AS copyOf,
+       d.expires_at AS expiresAtMs, d.flags, t.body, t.rest, t.extra
      FROM doc d JOIN url u ON u.id = d.url_id JOIN host h ON h.id = u.host JOIN doc_text t ON t.docno = d.docno
      WHERE d.docno > ? ORDER BY d.docno LIMIT ?`,
   )
+  const keep = db.prepare('UPDATE doc SET expires_at=?, flags=? WHERE docno=?')
   const settle = db.prepare("UPDATE url SET outcome='refused', reason='filtered' WHERE id=?")
   const forget = db.prepare(
     `UPDATE url SET etag=NULL, modified=NULL
@@ -78,6 +85,7 @@ export function createWordHits(db: Db): WordHits {
         rest: inflate(rest),
         extra: JSON.parse(extra) as DocumentExtra,
       })),
+    keepWishes: (docno, { expiresAtMs, flags }) => void keep.run(expiresAtMs, flags, docno),
     settleFiltered: (urlId) => void settle.run(urlId),
     forgetFilteredValidators: () => void forget.run(),
   }

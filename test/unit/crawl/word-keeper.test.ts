@@ -176,6 +176,7 @@ describe('a changed list', () => {
     await add(texts)
     await add({ twin: texts.casino })
     assert.equal(page('casino')?.text, texts.casino)
+    store.db.exec('UPDATE doc SET expires_at=9000000000000, flags=1')
     for (const [file, text] of Object.entries(files)) write(file, text)
     await applied()
     assert.equal(page('casino')?.text, '我爱＊＊＊，也爱＊＊＊＊＊＊')
@@ -186,6 +187,10 @@ describe('a changed list', () => {
     assert.deepEqual(page('stock')?.fields['flag'], ['money'])
     assert.equal(page('clean')?.text, texts.clean)
     assert.ok(changed.length >= 2)
+    assert.deepEqual(
+      store.db.prepare('SELECT DISTINCT expires_at AS e, flags AS f FROM doc').all(),
+      [{ e: 9_000_000_000_000, f: 1 }],
+    )
     assert.deepEqual(checkStore(store.db), [])
     for (const file of Object.keys(files)) rmSync(join(folder, file))
     await applied()
