@@ -48,7 +48,7 @@ function poissonUpper(events: number): number {
   return n * (1 - 1 / (9 * n) + 1.645 / (3 * Math.sqrt(n))) ** 3
 }
 
-type Tested = { add(url: string): void; has(url: string): boolean }
+type Tested = { add: (url: string) => void; has: (url: string) => boolean }
 
 function measure(count: number, { add, has }: Tested) {
   let forgotten = 0

@@ -116,7 +116,7 @@ export function createCopies(db: Db): Copies {
     },
     copyCounts(hostsMax) {
       const hosts = byHost.all()
-      const sum = (of: 'exact' | 'near'): number => hosts.reduce((all, one) => all + one[of], 0)
+      const sum = (of: 'exact' | 'near'): number => hosts.reduce((all, host) => all + host[of], 0)
       return {
         exact: sum('exact'),
         near: sum('near'),
