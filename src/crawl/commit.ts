@@ -119,12 +119,24 @@ function writeVisit(visited: Visited, tools: CommitTools, result: Committed): Se
     // An import has no lease that would be settled.
     tools.store.settleFiltered(lease.urlId)
   }
-  if (!isGone(settlement)) return settlement
+  if (!isGone(settlement)) return comesBack(visited, tools) ?? settlement
   if (visited.words === undefined) tools.store.putWordHits(lease.urlId, [])
   tools.duplicates.remove(lease.urlId)
   const removed = tools.store.removeDocument(lease.urlId)
   if (removed?.promoted) result.promoted.push(removed.promoted.docno)
   return settlement
+}
+
+/** What is stored and cannot be had this time keeps its place and is asked for again: hosts are down, logins are lost. */
+function comesBack({ lease, settlement }: Visited, tools: CommitTools): Settlement | null {
+  const isOver = settlement.kind === 'failed' && settlement.retryAtMs === null
+  if (!isOver && settlement.kind !== 'refused') return null
+  const { store, revisits, now } = tools
+  const wasList = lease.history.some(({ outcome }) => outcome === 'listed')
+  if (!wasList && store.documentByUrlId(lease.urlId) === null) return null
+  const waitMs = Math.max(revisits.confirmGoneMs, revisits.page.intervalMinMs)
+  const { status, reason } = settlement
+  return { kind: 'missing', status, reason, recrawlAtMs: Math.round(now() + waitMs) }
 }
 
 /** A page that is stored and answers 404: servers err, so it is looked for once more before it leaves. */

@@ -31,9 +31,10 @@ export type KnownRow = {
   lastmodMs: number | null
 }
 
-/** Visited to the end, and nothing came of it; or taken for a trap. */
+/** Visited to the end, and nothing came of it, or not what is stored; or taken for a trap. */
 export const wasFruitless = ({ state, outcome, reason }: KnownRow): boolean =>
   (state === asideState && reason === trapReason) ||
+  (state === waitingState && outcome === 'missing' && reason !== null) ||
   (state === settledState && (outcome === 'refused' || outcome === 'gone' || outcome === 'failed'))
 
 /** So long a redirect that was asked once more is not asked again: it would go in circles. */
@@ -175,7 +176,7 @@ export function columnsOf(lease: Lease, settlement: Settlement): SettledColumns 
     case 'gone':
       return columns
     case 'missing':
-      return comeBack(settlement.recrawlAtMs)
+      return { ...comeBack(settlement.recrawlAtMs), reason: settlement.reason ?? null }
     case 'listed':
       return {
         ...comeBack(settlement.recrawlAtMs),

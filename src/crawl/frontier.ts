@@ -56,8 +56,8 @@ export type Settlement =
   /** `recrawlAtMs`: a way to other pages, which is looked at again. */
   | { kind: 'refused'; status: number; reason: string; recrawlAtMs?: number }
   | { kind: 'gone'; status: number }
-  /** Not there this time: what is stored of it stays until a second look. */
-  | { kind: 'missing'; status: number; recrawlAtMs: number }
+  /** Not there this time, or not to be had (`reason`): what is stored of it stays until the next look. */
+  | { kind: 'missing'; status: number; recrawlAtMs: number; reason?: string }
   /** A list was read: it is no document. */
   | {
       kind: 'listed'

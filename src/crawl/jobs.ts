@@ -224,8 +224,11 @@ function addVisit(counts: JobCounts, visited: Visited): void {
       counts.redirects++
       break
     case 'gone':
-    case 'missing':
       counts.gone++
+      break
+    case 'missing':
+      if (settlement.reason === undefined) counts.gone++
+      else add(counts.failed, settlement.reason)
       break
     case 'listed':
       break

@@ -82,7 +82,11 @@ export function isGoneForGood(
   const lastSeen = history.findLastIndex(
     ({ outcome }) => outcome !== 'missing' && outcome !== 'failed',
   )
-  const first = history.slice(lastSeen + 1).find(({ outcome }) => outcome === 'missing')
+  const first = history.slice(lastSeen + 1).find(isNotThere)
   // A quarter of leeway: the visit may come a little before its time.
   return first !== undefined && nowMs - first.atMs >= confirmMs * 0.75
 }
+
+/** Not one that could only not be had: its host was down, its login lost. */
+const isNotThere = ({ outcome, status }: PastVisit): boolean =>
+  outcome === 'missing' && status === 404

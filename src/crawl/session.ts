@@ -29,6 +29,8 @@ export class Session implements Requester {
   #turn = 0
   #begun: Promise<void> | null = null
   #login: Promise<boolean> | null = null
+  /** That worked. */
+  #logins = 0
   readonly #loginsAtMs: number[] = []
   readonly #isHome: (url: string) => boolean
   /** For what is asked before any page: no login, no cookies, but the same way out. */
@@ -52,15 +54,20 @@ export class Session implements Requester {
 
   /**
    * One request as this source makes it. The first one waits for cookies.txt and the login; a page that shows that the login was lost is
-   * asked once more after another login.
+   * asked once more after another login. What shows it still is a failure, so that no login page is taken for the page.
    */
   async request(url: string, request: EgressRequest): Promise<EgressAnswer> {
     this.#begun ??= this.#begin()
     await this.#begun
+    const loginsBefore = this.#logins
     const answer = await this.#ask(url, request)
     const { login } = this.#http
     if (login === null || !this.#isLost(answer, url, login)) return answer
-    return (await this.#logIn(login)) ? this.#ask(url, request) : answer
+    // Another worker may have logged in while this answer was on its way.
+    const isIn = this.#logins > loginsBefore || (await this.#logIn(login))
+    const again = isIn ? await this.#ask(url, request) : answer
+    // What a stranger is shown must not take the place of the page.
+    return this.#isLost(again, url, login) ? lost : again
   }
 
   async #begin(): Promise<void> {
@@ -97,25 +104,29 @@ export class Session implements Requester {
   async #send(url: string, request: EgressRequest, cookie: string): Promise<EgressAnswer> {
     const { headers, userAgents } = this.#http
     const agent = userAgents[this.#turn++ % Math.max(1, userAgents.length)]
+    const headersSent = {
+      ...request.headers,
+      ...(this.#isHome(url) ? headers : {}),
+      ...(agent === undefined ? {} : { 'user-agent': agent }),
+      ...(cookie === '' ? {} : { cookie }),
+    }
     const proxy = this.#proxies.next()
-    const answer = await this.#egress.request(url, {
-      ...request,
-      headers: {
-        ...request.headers,
-        ...(this.#isHome(url) ? headers : {}),
-        ...(agent === undefined ? {} : { 'user-agent': agent }),
-        ...(cookie === '' ? {} : { cookie }),
-      },
-      ...(proxy === null ? {} : { proxy }),
-    })
-    if (proxy !== null) this.#judgeProxy(proxy, answer)
-    return answer
+    if (proxy === null) return this.#egress.request(url, { ...request, headers: headersSent })
+    const answer = await this.#through(proxy, url, { ...request, headers: headersSent })
+    if (!isFaultOfProxy(answer)) return answer
+    // The site was not reached: another proxy may ask at once.
+    const other = this.#proxies.next()
+    return other === null || other === proxy
+      ? answer
+      : this.#through(other, url, { ...request, headers: headersSent })
   }
 
-  #judgeProxy(proxy: string, answer: EgressAnswer): void {
-    const isWell = answer.kind !== 'failed' || answer.reason !== 'proxy'
+  async #through(proxy: string, url: string, request: EgressRequest): Promise<EgressAnswer> {
+    const answer = await this.#egress.request(url, { ...request, proxy })
+    const isWell = !isFaultOfProxy(answer)
     this.#proxies.report(proxy, isWell)
     if (!isWell) this.#log('warn', 'a proxy rests', { proxy: proxyName(proxy) })
+    return answer
   }
 
   #isLost(answer: EgressAnswer, url: string, login: SourceLogin): boolean {
@@ -144,6 +155,7 @@ export class Session implements Requester {
     if (this.#loginsAtMs.length >= loginsMax) return false
     this.#loginsAtMs.push(nowMs)
     const problem = await this.#sendForm(login)
+    if (problem === null) this.#logins++
     if (problem === null) this.#log('info', 'logged in', { at: login.url })
     else this.#log('warn', 'not logged in', { at: login.url, problem })
     return problem === null
@@ -208,6 +220,11 @@ function fillIn(form: LoginForm, fields: Readonly<Record<string, string>>): stri
   const values = form.values.filter(([name]) => fields[name] === undefined)
   return new URLSearchParams([...values, ...Object.entries(fields)]).toString()
 }
+
+const isFaultOfProxy = (answer: EgressAnswer): boolean =>
+  answer.kind === 'failed' && answer.reason === 'proxy'
+
+const lost: EgressAnswer = { kind: 'failed', reason: 'login', detail: 'the login was lost' }
 
 /** A query may hold what was sent, or a ticket. */
 const withoutQuery = (url: string): string => url.replace(/\?.*$/s, '')

@@ -41,6 +41,8 @@ export type EgressFailureReason =
   | 'reset'
   | 'protocol'
   | 'proxy'
+  /** Never of this door: a session whose login is lost answers so. */
+  | 'login'
   | 'aborted'
 
 /** What the network gave, as data. `detail` is for the log. */

@@ -24,6 +24,7 @@ export type Answer =
   | { list: string }
   | { to: string }
   | { status: 404 | 500 }
+  | { forbidden: true }
   | { refusedByRobots: true }
 /** A function for webs without end. */
 export type Web = Record<string, Answer> | ((url: string) => Answer | undefined)
@@ -148,6 +149,7 @@ export function openCrawl(
 function outcomeOf(url: string, answer: Answer): FetchOutcome {
   const elapsedMs = 0
   if ('to' in answer) return { kind: 'redirect', status: 301, to: answer.to, elapsedMs }
+  if ('forbidden' in answer) return { kind: 'refused', status: 403, reason: 'forbidden', elapsedMs }
   if ('status' in answer && answer.status === 500)
     return { kind: 'failed', status: 500, reason: 'server-error', elapsedMs }
   if (!('text' in answer) && !('list' in answer)) return { kind: 'gone', status: 404, elapsedMs }

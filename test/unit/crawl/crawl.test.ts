@@ -3,7 +3,16 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { checkStore } from '../../../src/store/check.ts'
 import type { CrawlSpec } from '../../../src/store/records.ts'
-import { openCrawl, spec, ended, runToEnd, words, site, type Web } from './crawl-fixture.ts'
+import {
+  openCrawl,
+  spec,
+  ended,
+  runToEnd,
+  words,
+  site,
+  type Answer,
+  type Web,
+} from './crawl-fixture.ts'
 
 describe('a crawl', () => {
   it('stores every page in scope once, and nothing out of scope', async () => {
@@ -158,6 +167,43 @@ describe('a crawl', () => {
   }
 })
 
+describe('a page that is stored and cannot be had at its next visit', () => {
+  const dayMs = 86_400_000
+  const [home, page] = ['http://a.test/', 'http://a.test/page']
+  for (const answer of [{ status: 500 }, { forbidden: true }] as const) {
+    const openAndLose = async () => {
+      const first = { text: 'words that are there' }
+      const web: Record<string, Answer> = { [page]: first, [home]: { text: 'home', links: [page] } }
+      const clock = { aheadMs: 0 }
+      const opened = openCrawl(web, {}, { now: () => Date.now() + clock.aheadMs })
+      const crawlAgain = () => runToEnd(opened.crawl, spec([home]))
+      await crawlAgain()
+      web[page] = answer
+      clock.aheadMs += 30 * dayMs
+      const { counts } = await crawlAgain()
+      assert.equal(Object.values({ ...counts.failed, ...counts.refused })[0], 1)
+      assert.deepEqual(opened.urls(), [home, page])
+      web[page] = { text: 'other words by now' }
+      const wasRead = (): boolean =>
+        JSON.stringify(opened.store.exportAfter(0, 9).records).includes('other words by now')
+      return { ...opened, clock, crawlAgain, wasRead }
+    }
+    it(`stays, and is asked for again a day later: ${JSON.stringify(answer)}`, async () => {
+      const { clock, crawlAgain, wasRead } = await openAndLose()
+      await crawlAgain()
+      assert.ok(!wasRead())
+      clock.aheadMs += dayMs + 1_000
+      await crawlAgain()
+      assert.ok(wasRead())
+    })
+    it(`is asked for at once where somebody names it: ${JSON.stringify(answer)}`, async () => {
+      const { crawl, wasRead } = await openAndLose()
+      await runToEnd(crawl, spec([page]))
+      assert.ok(wasRead())
+    })
+  }
+})
+
 describe('a described source', () => {
   const places = (...paths: string[]): string[] => paths.map((path) => `http://a.test/${path}`)
 
@@ -206,6 +252,23 @@ describe('a described source', () => {
     assert.deepEqual(asked, places('0', '1', '2', '0', '1', '2'))
   })
 
+  it('is paused, and says why, where a secret of it is gone at the next start', async () => {
+    const { crawl, described } = openCrawl(site(2))
+    const header = { env: 'FINDLING_TEST_TOKEN' }
+    process.env[header.env] = 'token'
+    described.put({ name: 'news', seeds: 'http://a.test/0', http: { headers: { 'X-T': header } } })
+    const { id } = crawl.start(described.wishOf('news'))
+    delete process.env[header.env]
+    crawl.resumeAll()
+    const job = crawl.job(id)
+    assert.equal(job?.state, 'paused')
+    assert.match(job.note, /http\.headers\.X-T: the environment has no FINDLING_TEST_TOKEN/)
+    assert.throws(() => crawl.setState(id, 'running'), { code: 'invalid_parameter' })
+    process.env[header.env] = 'token'
+    crawl.setState(id, 'running')
+    assert.equal((await ended(crawl, id)).state, 'done')
+    delete process.env[header.env]
+  })
   it('has its pages fetched anew when its rules change, and only then', async () => {
     const { crawl, described, asked } = openCrawl(site(3))
     const news = { name: 'news', seeds: 'http://a.test/0', scope: 'host' }

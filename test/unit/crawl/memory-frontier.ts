@@ -83,7 +83,9 @@ class MemoryFrontier implements Frontier {
       const row = this.#rows.urls.get(lease.url)
       if (row?.state === 'queued' && this.#out.get(lease.urlId)?.lease === lease)
         Object.assign(row, ended(lease, settlement), {
-          isFruitless: ['refused', 'gone', 'failed'].includes(settlement.kind),
+          isFruitless:
+            ['refused', 'gone', 'failed'].includes(settlement.kind) ||
+            (settlement.kind === 'missing' && settlement.reason !== undefined),
           leadsTo: settlement.kind === 'redirect' ? settlement.to : null,
           askedAtMs: nowMs,
           epoch: Math.max(row.epoch, ...this.#active),
@@ -151,7 +153,7 @@ class MemoryFrontier implements Frontier {
       return true
     }
     const back = { state: 'queued', tries: 0, nextAtMs: 0, sourceId, epoch: sourceId } as const
-    if (isSeed === true && row.state === 'settled' && row.isFruitless) {
+    if (isSeed === true && ['settled', 'revisit'].includes(row.state) && row.isFruitless) {
       Object.assign(row, { ...back, depth, priority })
       return true
     }

@@ -226,6 +226,9 @@ describe('a session', () => {
       await ask(session, '/3')
     }
     assert.equal(state.logins, 3)
+    // What a stranger is shown is no page.
+    const refusal = { kind: 'failed', reason: 'login', detail: 'the login was lost' }
+    assert.deepEqual(await ask(session, '/3'), refusal)
   })
 
   it('says that a login failed, without the password', async () => {
@@ -245,6 +248,27 @@ describe('a session', () => {
     logged.length = 0
     await ask(sessionOf({ cookiesFile: join(folder, 'none') }), '/1')
     assert.match(logged.join('\n'), /warn cookies not read/)
+  })
+
+  it('asks at once through another proxy where one fails, and says so without its user', async () => {
+    const asked: (string | undefined)[] = []
+    logged.length = 0
+    const session = new Session(
+      {
+        request: (_, { proxy }) => {
+          asked.push(proxy)
+          const answer = { kind: 'failed', reason: 'proxy', detail: '' } as const
+          return Promise.resolve(proxy?.includes('dead') ? answer : { ...answer, reason: 'dns' })
+        },
+      },
+      parseSourceHttp({ proxies: ['http://u:hush@dead.test:1', 'http://well.test:1'] }, 'http'),
+      (level, event, fields) => logged.push(`${level} ${event} ${JSON.stringify(fields)}`),
+      () => 0,
+    )
+    for (let i = 0; i < 2; i++) await ask(session, '/')
+    const [dead, well] = ['http://u:hush@dead.test:1/', 'http://well.test:1/']
+    assert.deepEqual(asked, [dead, well, well])
+    assert.deepEqual(logged, ['warn a proxy rests {"proxy":"http://dead.test:1"}'])
   })
 
   it('gives its headers to no stranger, and none of them to a plain connection', async () => {
