@@ -28,7 +28,7 @@ describe('the profile of 256 MB', () => {
       heaps: {
         engine: { maxOldGenerationSizeMb: 72, maxYoungGenerationSizeMb: 4 },
         search: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 4 },
-        parser: { maxOldGenerationSizeMb: 80, maxYoungGenerationSizeMb: 6 },
+        parser: { maxOldGenerationSizeMb: 80, maxYoungGenerationSizeMb: 16 },
       },
       pending: { bytesMax: 4 * MiB, ageMsMax: 30_000 },
       bloom: 'mapped',
