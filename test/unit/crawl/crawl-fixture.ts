@@ -12,6 +12,7 @@ import { openFrontier } from '../../../src/crawl/frontier-sqlite.ts'
 import { HostRules } from '../../../src/crawl/host-rules.ts'
 import { readRecord } from '../../../src/crawl/imported.ts'
 import type { FetchOutcome } from '../../../src/crawl/page.ts'
+import type { SeenFilter } from '../../../src/crawl/seen.ts'
 import { parseListJob } from '../../../src/crawl/sitemap.ts'
 import type { CrawlSpec, JobStatus } from '../../../src/store/records.ts'
 import { openStore, type Store } from '../../../src/store/store.ts'
@@ -51,7 +52,11 @@ after(async () => {
 export function openCrawl(
   web: Web,
   change: Partial<CrawlTools['limits']> = {},
-  { sitemaps = [], now = Date.now }: { sitemaps?: readonly string[]; now?: () => number } = {},
+  {
+    sitemaps = [],
+    now = Date.now,
+    seen,
+  }: { sitemaps?: readonly string[]; now?: () => number; seen?: SeenFilter } = {},
 ) {
   const directory = mkdtempSync(join(tmpdir(), 'findling-crawl-'))
   const store = openStore(join(directory, 'findling.db'))
@@ -65,6 +70,7 @@ export function openCrawl(
     covers: () => false,
     now,
     relistMs: 0,
+    ...(seen === undefined ? {} : { seen }),
     judge: (url, isOfOwnShape) => rules.verdict(url, isOfOwnShape),
     onLinksAdded: (urlId, elsewhere) => rules.linksAdded(urlId, elsewhere),
   })
