@@ -1,7 +1,7 @@
 /** The URL table as the queue uses it: its statements, and a settlement as the columns of a row. Holds no state. */
 import type { Db } from '../lib/sqlite.ts'
 import type { FoundUrl, Lease, Settlement, UrlKind } from './frontier.ts'
-import { readVisits } from './history.ts'
+import { appendVisit, readVisits } from './history.ts'
 import type { Candidate } from './host-schedule.ts'
 
 /** `state` of a URL row. */
@@ -194,6 +194,37 @@ export function columnsOf(lease: Lease, settlement: Settlement): SettledColumns 
         modified: lease.modified,
       }
   }
+}
+
+/** What the statement `settle` takes. */
+export function settleValues(
+  { urlId }: Lease,
+  settlement: Settlement,
+  known: {
+    columns: SettledColumns
+    epoch: number
+    nowMs: number
+    history: Uint8Array | null
+  },
+) {
+  const { columns, epoch, nowMs, history } = known
+  const { kind, status } = settlement
+  const isChanged =
+    kind === 'stored' || kind === 'duplicate' || (kind === 'listed' && settlement.isChanged)
+  return [
+    columns.state,
+    status,
+    kind,
+    columns.reason,
+    columns.nextAtMs,
+    columns.tries,
+    epoch,
+    columns.isAnswered ? Math.round(nowMs) : null,
+    columns.etag,
+    columns.modified,
+    appendVisit(history, { atMs: nowMs, status, outcome: kind, isChanged }),
+    urlId,
+  ] as const
 }
 
 export const leaseOf = (

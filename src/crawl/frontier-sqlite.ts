@@ -23,6 +23,7 @@ import {
   leaseOf,
   queuedState,
   settledState,
+  settleValues,
   trapReason,
   urlKinds,
   isToBeAskedAgain,
@@ -33,7 +34,7 @@ import {
   type KnownRow,
 } from './frontier-rows.ts'
 import { kindOf, Tallies, type Kind } from './frontier-tallies.ts'
-import { appendVisit, readVisits } from './history.ts'
+import { readVisits } from './history.ts'
 import { HostSchedule, type Candidate, type Host, type Pick } from './host-schedule.ts'
 import { createRecentKeys, type RecentKeys } from './recent-keys.ts'
 import { isDueByList } from './schedule.ts'
@@ -50,6 +51,7 @@ type Out = {
 
 const recentKeysMax = 20_000
 const sweepRows = 1_000
+const sweepRowsMin = 64
 const relistMsDefault = 3_600_000
 /** What is put aside comes back when somebody says so: this is never. */
 const neverMs = Date.UTC(9_999, 0, 1)
@@ -352,23 +354,8 @@ export class SqliteFrontier implements Frontier {
 
   #settleRow({ lease, history }: Out, settlement: Settlement, epoch: number, nowMs: number): void {
     const columns = columnsOf(lease, settlement)
-    const { kind, status } = settlement
-    const isChanged =
-      kind === 'stored' || kind === 'duplicate' || (kind === 'listed' && settlement.isChanged)
-    const row = this.#sql.settle.get(
-      columns.state,
-      settlement.status,
-      settlement.kind,
-      columns.reason,
-      columns.nextAtMs,
-      columns.tries,
-      epoch,
-      columns.isAnswered ? Math.round(nowMs) : null,
-      columns.etag,
-      columns.modified,
-      appendVisit(history, { atMs: nowMs, status, outcome: kind, isChanged }),
-      lease.urlId,
-    )
+    const values = settleValues(lease, settlement, { columns, epoch, nowMs, history })
+    const row = this.#sql.settle.get(...values)
     // Settled before, in this transaction.
     if (row === undefined) return
     this.#tallies.move(row.sourceId, 'queued', row.sourceId, kindOf(columns.state, columns.isRetry))
@@ -393,16 +380,28 @@ export class SqliteFrontier implements Frontier {
       if (pick === null || judge === undefined || isListed(pick.candidate)) return pick
       const { host, sourceId, candidate } = pick
       if (judge(host.origin + candidate.path, candidate.via === 1).kind === 'wanted') return pick
-      this.#db.transaction(() => this.#clearOut(host, sourceId, judge))
+      // Few at first: where most of them go, more are looked at.
+      for (let rows = sweepRowsMin; ; rows *= 4) {
+        const gone = this.#db.transaction(() => this.#clearOut(host, sourceId, judge, rows))
+        if (gone < rows / 2 || rows >= sweepRows) break
+      }
       // Read anew, from its new head on.
       this.#schedule.queued(host, sourceId, Number.NEGATIVE_INFINITY)
     }
   }
 
-  #clearOut(host: Host, sourceId: number, judge: NonNullable<FrontierOptions['judge']>): void {
-    for (const candidate of this.#readQueue(host, sourceId, sweepRows)) {
+  /** @returns how many of the first rows of this queue have left it */
+  #clearOut(
+    host: Host,
+    sourceId: number,
+    judge: NonNullable<FrontierOptions['judge']>,
+    rows: number,
+  ): number {
+    let gone = 0
+    for (const candidate of this.#readQueue(host, sourceId, rows)) {
       if (isListed(candidate)) continue
       const verdict = judge(host.origin + candidate.path, candidate.via === 1)
+      if (verdict.kind !== 'wanted') gone++
       if (verdict.kind === 'aside') {
         this.#sql.putAside.run(verdict.reason, neverMs, candidate.id)
         this.#tallies.move(sourceId, 'queued', sourceId, 'aside')
@@ -414,6 +413,7 @@ export class SqliteFrontier implements Frontier {
       }
     }
     this.#doubt = null
+    return gone
   }
 
   /** Due retries and revisits, and what was put aside long enough, go back into the queue. */

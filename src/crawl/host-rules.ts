@@ -5,6 +5,7 @@ import type { FoundUrl, Settlement } from './frontier.ts'
 import type { QueueVerdict } from './frontier-options.ts'
 import { trapReason } from './frontier-rows.ts'
 import {
+  isClearlyFixed,
   isOpenEnded,
   isWellKnownNoise,
   parametersOf,
@@ -59,6 +60,8 @@ type Pair = { value: string; digest: string; isCounted: boolean }
 type HostState = {
   id: number
   shapes: Map<string, ShapeRow>
+  /** By path pattern: the parameters of each closed shape with more than a path. null = to be made anew. */
+  closed: ReadonlyMap<string, readonly (readonly string[])[]> | null
   parameters: Map<string, ParameterRow>
   dropped: ReadonlySet<string>
   /** By parameter and the URL without it: the page met last. */
@@ -86,9 +89,7 @@ export class HostRules {
 
   isClosed(url: string): boolean {
     const host = this.#host(splitUrl(url).origin)
-    const shape = shapeOf(url)
-    if (host.shapes.get(shape.key)?.state === 'closed') return true
-    return shape.names.length > 1 && isCombination(host, shape)
+    return closedOf(host).size > 0 && isShapeClosed(host, shapeOf(url))
   }
 
   /**
@@ -97,15 +98,18 @@ export class HostRules {
    */
   linksOf(page: string): (link: string) => JudgedLink {
     const { origin } = splitUrl(page)
+    const own = this.#host(origin)
     const { pattern } = shapeOf(page)
     const isPageClosed = this.isClosed(page)
     return (link) => {
-      const host = this.#host(splitUrl(link).origin)
+      const { origin: linkOrigin, path } = splitUrl(link)
+      if (isClearlyFixed(path)) return fixedLink
+      const host = linkOrigin === origin ? own : this.#host(linkOrigin)
       const shape = shapeOf(link)
-      if (!isOpenEnded(shape)) return { isOfOwnShape: false, penalty: 0 }
-      const isAlike = shape.pattern === pattern && splitUrl(link).origin === origin
+      if (!isOpenEnded(shape)) return fixedLink
+      const isAlike = shape.pattern === pattern && linkOrigin === origin
       return {
-        isOfOwnShape: isAlike || (isPageClosed && this.isClosed(link)),
+        isOfOwnShape: isAlike || (isPageClosed && isShapeClosed(host, shape)),
         penalty: penaltyOf(host.shapes.get(shape.key)),
       }
     }
@@ -151,7 +155,10 @@ export class HostRules {
     } else if (elsewhere === 0) row.barren += barrenWhole
     // Lists that want no place in an index lead on, page after page.
     else if (kind === 'stored' || kind === 'duplicate') row.barren += barrenWithLinks
-    if (row.state === 'open' && row.barren >= budgetOf(row) * barrenWhole) row.state = 'closed'
+    if (row.state === 'open' && row.barren >= budgetOf(row) * barrenWhole) {
+      row.state = 'closed'
+      host.closed = null
+    }
     this.#dirty.set(`${host.id} ${row.shape}`, () => this.#store.putShape(host.id, row))
   }
 
@@ -188,6 +195,7 @@ export class HostRules {
       const row = host.shapes.get(rule.shape)
       if (row === undefined) return false
       row.state = state
+      host.closed = null
       if (state !== 'closed') row.barren = 0
       this.#store.putShape(host.id, row)
       return true
@@ -208,7 +216,8 @@ export class HostRules {
     if (id === undefined) return newHost
     const shapes = new Map(this.#store.shapesOf(id).map((row) => [row.shape, row]))
     const parameters = new Map(this.#store.parametersOf(id).map((row) => [row.name, row]))
-    const host = { id, shapes, parameters, dropped: droppedOf(parameters), pairs: new Map() }
+    const dropped = droppedOf(parameters)
+    const host = { id, shapes, closed: null, parameters, dropped, pairs: new Map() }
     forgetOldest(this.#hosts, hostsMax)
     this.#hosts.set(origin, host)
     return host
@@ -309,9 +318,12 @@ function penaltyOf(row: ShapeRow | undefined): number {
   return over < 1 ? 0 : Math.min(penaltyMax, Math.floor(2 ** over))
 }
 
+const fixedLink: JudgedLink = { isOfOwnShape: false, penalty: 0 }
+
 const newHost: HostState = {
   id: 0,
   shapes: new Map(),
+  closed: null,
   parameters: new Map(),
   dropped: new Set(),
   pairs: new Map(),
@@ -338,17 +350,34 @@ export function* wantedAgain(
   }
 }
 
+function closedOf(host: HostState): ReadonlyMap<string, readonly (readonly string[])[]> {
+  if (host.closed !== null) return host.closed
+  const closed = new Map<string, (readonly string[])[]>()
+  for (const { shape, state } of host.shapes.values()) {
+    if (state !== 'closed') continue
+    const mark = shape.indexOf('?')
+    const pattern = mark < 0 ? shape : shape.slice(0, mark)
+    const names = mark < 0 ? [] : shape.slice(mark + 1).split('&')
+    const known = closed.get(pattern)
+    if (known === undefined) closed.set(pattern, [names])
+    else known.push(names)
+  }
+  host.closed = closed
+  return closed
+}
+
+function isShapeClosed(host: HostState, shape: Shape): boolean {
+  if (host.shapes.get(shape.key)?.state === 'closed') return true
+  return shape.names.length > 1 && isCombination(host, shape)
+}
+
 /** Where three shapes of one path were closed, further combinations of their parameters are not tried out. */
 function isCombination(host: HostState, { pattern, names }: Shape): boolean {
-  let closed = 0
-  let isCovered = false
-  for (const { shape, state } of host.shapes.values()) {
-    if (state !== 'closed' || !shape.startsWith(`${pattern}?`)) continue
-    closed++
-    const closedNames = shape.slice(pattern.length + 1).split('&')
-    isCovered ||= closedNames.every((name) => names.includes(name))
-  }
-  return closed >= 3 && isCovered
+  const closed = closedOf(host)
+    .get(pattern)
+    ?.filter((each) => each.length > 0)
+  if (closed === undefined || closed.length < 3) return false
+  return closed.some((each) => each.every((name) => names.includes(name)))
 }
 
 const droppedOf = (parameters: ReadonlyMap<string, ParameterRow>): ReadonlySet<string> =>

@@ -9,6 +9,8 @@ const namesMax = 2
 const keyCharsMax = 200
 const partsMax = 64
 const parametersMax = 16
+/** So often a folder stands in one path before it counts as a circle. */
+const circleMin = 3
 
 const uuid = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}/i
 const hex = /^(?=.*\d)[\da-f]{8,}$/i
@@ -29,23 +31,56 @@ export function shapeOf(url: string): Shape {
 export const isOpenEnded = ({ key }: Shape): boolean => /[#?]/.test(key)
 
 function patternOf(path: string): string {
+  // Most paths are folders and names without a figure: nothing of them folds.
+  if (isPlain(path)) return path
   const parts = path.split('/', partsMax).map((segment) => fold(segment.split(';', 1)[0] ?? ''))
   return turnsInCircles(parts) ? `${[...new Set(parts)].join('/')}/#` : parts.join('/')
 }
 
+/** No figure, no parameter of the path, and no circle. Asked for every link: a scan. */
+function isPlain(path: string): boolean {
+  let slashes = 0
+  for (let i = 0; i < path.length; i++) {
+    const code = path.charCodeAt(i)
+    if (code === 0x2f) slashes++
+    else if ((code >= 0x30 && code <= 0x39) || code === 0x3b) return false
+  }
+  if (slashes < circleMin) return true
+  return slashes < partsMax && !turnsInCircles(path.split('/'))
+}
+
+/** The URL of this path has no open-ended shape. */
+export const isClearlyFixed = (path: string): boolean => !path.includes('?') && isPlain(path)
+
 /** A folder that stands three times in one path: relative links that lead deeper with every step. All of them are one shape. */
 function turnsInCircles(parts: readonly string[]): boolean {
-  const counts = new Map<string, number>()
-  for (const part of parts) {
-    const count = (counts.get(part) ?? 0) + 1
-    if (part !== '' && part !== '#' && count >= 3) return true
-    counts.set(part, count)
+  for (let i = 0; i + circleMin <= parts.length; i++) {
+    const part = parts[i]
+    if (part === '' || part === '#') continue
+    let count = 1
+    for (let j = i + 1; j < parts.length; j++) if (parts[j] === part) count++
+    if (count >= circleMin) return true
   }
   return false
 }
 
-const fold = (part: string): string =>
-  uuid.test(part) || hex.test(part) || opaque.test(part) ? '#' : part.replace(/\d+/g, '#')
+function fold(part: string): string {
+  if (!hasFigure(part)) return part
+  const { length } = part
+  const isId =
+    (length >= 8 && hex.test(part)) ||
+    (length >= 20 && opaque.test(part)) ||
+    (length >= 36 && uuid.test(part))
+  return isId ? '#' : part.replace(/\d+/g, '#')
+}
+
+function hasFigure(text: string): boolean {
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code >= 0x30 && code <= 0x39) return true
+  }
+  return false
+}
 
 function namesOf(query: string): string[] {
   const names = query
