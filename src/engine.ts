@@ -245,6 +245,8 @@ class Engine {
           robots: this.#robots,
           scopes: crawl.scopes(),
           seen: this.#seen,
+          rules: this.#rules,
+          described: this.#described,
         }),
       sources: () => this.#sources(),
       putSource: ({ given, mayReplace }: { given: unknown; mayReplace: boolean }) =>

@@ -1,11 +1,13 @@
 /** Commands that only ask: search, export, explain, config, version, health. */
 import { licenses, nativeOrigin, programVersion } from '../assets.ts'
 import { describeConfig } from '../config.ts'
+import { shapeOf } from '../crawl/shape.ts'
 import { AppError } from '../lib/errors.ts'
+import { normalizeUrl, splitUrl } from '../lib/url.ts'
 import type { SearchAnswer, SearchRequest } from '../search/answer.ts'
 import { requestDefaults } from '../search/request.ts'
 import type { ExportPage } from '../store/read-documents.ts'
-import type { UrlStory } from '../store/records.ts'
+import type { LearnedRule, UrlStory } from '../store/records.ts'
 import { findServer } from './client.ts'
 import { asking, formatOf, integerOption, write, type Call } from './command.ts'
 
@@ -45,12 +47,36 @@ function answerText(answer: SearchAnswer): string {
   return `${warnings}${hits.join('\n')}\n${more}${answer.total.value} pages, ${answer.took_ms} ms\n`
 }
 
+/** What the operator wants undone before the story is told. @throws AppError usage */
+function ruleToAllow(call: Call, given: string): (LearnedRule & { origin: string }) | null {
+  const parameter = call.options['allow-parameter']
+  if (call.options['allow-shape'] !== true && parameter === undefined) return null
+  if (call.options['allow-shape'] === true && parameter !== undefined)
+    throw new AppError('usage', 'One of --allow-shape and --allow-parameter at a time.')
+  const url = normalizeUrl(given)
+  if (url === null) throw new AppError('invalid_parameter', `no http or https URL: ${given}`)
+  const { origin } = splitUrl(url)
+  return parameter === undefined
+    ? { origin, kind: 'shape', name: shapeOf(url).key }
+    : { origin, kind: 'parameter', name: String(parameter).toLowerCase() }
+}
+
 export async function explainCommand(call: Call): Promise<number> {
   const url = call.operands[0] ?? ''
+  const rule = ruleToAllow(call, url)
   const story = await asking(
     call,
-    (client) => client.get<UrlStory>('/api/v1/admin/explain', { url }),
-    (app) => app.crawl.explain(url),
+    async (client) => {
+      if (rule !== null) {
+        const path = `/api/v1/admin/hosts/${encodeURIComponent(rule.origin)}/rules`
+        await client.post(path, { kind: rule.kind, name: rule.name, state: 'kept' })
+      }
+      return client.get<UrlStory>('/api/v1/admin/explain', { url })
+    },
+    async (app) => {
+      if (rule !== null) await app.crawl.decideRule(rule.origin, rule, 'kept')
+      return app.crawl.explain(url)
+    },
     'engine',
   )
   if (formatOf(call, 'text') !== 'text') await write(`${JSON.stringify(story)}\n`)

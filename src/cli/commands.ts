@@ -67,7 +67,18 @@ export const commands: Readonly<Record<string, Command>> = {
     synopsis: 'URL',
     about: 'Tells why a URL is, or is not, in the index.',
     operands: [1, 1],
-    options: { format },
+    options: {
+      format,
+      'allow-shape': {
+        type: 'boolean',
+        about: 'First has URLs of its shape fetched again that were put aside as a trap.',
+      },
+      'allow-parameter': {
+        type: 'string',
+        value: 'NAME',
+        about: 'First keeps this parameter in URLs of its host.',
+      },
+    },
     run: explainCommand,
   },
   rules: {

@@ -8,7 +8,15 @@ import { AppError } from '../lib/errors.ts'
 import { progressLine, summarise, summaryText } from './progress.ts'
 import type { DescribedInFile } from '../crawl/source-file.ts'
 import { putSources, readSourceFile } from './sources.ts'
-import type { CrawlSpec, JobCounts, JobStatus, Scope, SourceStatus } from '../store/records.ts'
+import { registrableDomain } from '../lib/url.ts'
+import type {
+  CrawlSpec,
+  HostStatus,
+  JobCounts,
+  JobStatus,
+  Scope,
+  SourceStatus,
+} from '../store/records.ts'
 
 export const crawlOptions: Readonly<Record<string, CommandOption>> = {
   scope: {
@@ -71,6 +79,7 @@ type Crawling = {
   startSource: (name: string) => Promise<JobStatus>
   job: (id: number) => Promise<JobStatus | null>
   stop: (id: number) => Promise<unknown>
+  hosts: () => Promise<HostStatus[]>
 }
 
 export async function crawlCommand(call: Call): Promise<number> {
@@ -111,6 +120,7 @@ function throughServer(client: Client): Crawling {
     startSource: (name) => client.post(`${sourceAt(name)}/crawl`, {}),
     job: (id) => client.get(`${jobs}/${id}`),
     stop: (id) => client.post(`${jobs}/${id}/stop`, {}),
+    hosts: async () => (await client.get<{ hosts: HostStatus[] }>('/api/v1/admin/hosts')).hosts,
   }
 }
 
@@ -133,6 +143,7 @@ async function crawlAll(
       job,
       () => crawling.job(job.id),
       async () => void (await crawling.stop(job.id)),
+      crawling.hosts,
     )
     code ||= ended
   }
@@ -163,6 +174,12 @@ function hintsOf({ counts }: JobStatus): string[] {
   return []
 }
 
+/** Those of the sites that were asked for; all where the scope has no border. */
+function hostsOfJob({ scope, seeds }: JobStatus, hosts: readonly HostStatus[]): HostStatus[] {
+  const domains = new Set(seeds.map((seed) => registrableDomain(seed)))
+  return hosts.filter(({ origin }) => scope === 'any' || domains.has(registrableDomain(origin)))
+}
+
 /** CPU time by thread, in one line of JSON on stderr. `helpers`: the collector's and compiler's own threads. */
 async function printStats(app: App): Promise<void> {
   const { engineMs, parsersMs, indexMs } = await app.engine<EngineCost>('cost')
@@ -188,6 +205,7 @@ async function follow(
   first: JobStatus,
   ask: () => Promise<JobStatus | null>,
   stop: () => Promise<void>,
+  hosts: () => Promise<HostStatus[]>,
 ): Promise<number> {
   const before: JobCounts = structuredClone(first.counts)
   const interruption = { came: false }
@@ -212,7 +230,7 @@ async function follow(
   if (process.stderr.isTTY) process.stderr.write('\r\u001b[K')
   process.off('SIGINT', interrupt)
   process.off('SIGTERM', interrupt)
-  const summary = summarise(job, before)
+  const summary = summarise(job, before, hostsOfJob(job, (await patiently(hosts)) ?? []))
   for (const hint of hintsOf(job)) call.log('warn', hint)
   await write(
     formatOf(call, 'text') === 'text' ? summaryText(summary) : `${JSON.stringify(summary)}\n`,

@@ -1,5 +1,5 @@
 /** What a crawl shows on a terminal: one line that moves, and the summary at the end. Pure but for the writing. */
-import type { JobCounts, JobStatus } from '../store/records.ts'
+import type { HostStatus, JobCounts, JobStatus } from '../store/records.ts'
 
 const sum = (record: Record<string, number>): number =>
   Object.values(record).reduce((total, n) => total + n, 0)
@@ -53,9 +53,16 @@ export type Summary = {
   queued: number
   bytes: number
   seconds: number
+  /** URL shapes that were taken for traps, by host. */
+  put_aside: Record<string, string[]>
 }
 
-export function summarise(job: JobStatus, before: JobCounts | null): Summary {
+/** @param hosts those of the job, as far as something was learned of them */
+export function summarise(
+  job: JobStatus,
+  before: JobCounts | null,
+  hosts: readonly HostStatus[] = [],
+): Summary {
   const { counts } = job
   return {
     source: job.source,
@@ -75,7 +82,25 @@ export function summarise(job: JobStatus, before: JobCounts | null): Summary {
     queued: job.queued,
     bytes: counts.bytes,
     seconds: job.seconds,
+    put_aside: Object.fromEntries(
+      hosts
+        .map(({ origin, shapes }) => [
+          origin,
+          shapes.filter(({ state }) => state === 'closed').map(({ shape }) => shape),
+        ])
+        .filter(([, shapes]) => (shapes?.length ?? 0) > 0),
+    ) as Record<string, string[]>,
   }
+}
+
+const shapesShown = 3
+
+/** "3 URL shapes put aside on shop.example: /list?page, ..." */
+function asideLine(origin: string, shapes: readonly string[]): string {
+  const shown = shapes.slice(0, shapesShown).join(', ')
+  const count = `${shapes.length} URL ${shapes.length === 1 ? 'shape' : 'shapes'}`
+  const host = origin.replace(/^https?:\/\//, '')
+  return `${count} put aside on ${host}: ${shown}${shapes.length > shapesShown ? ', ...' : ''}`
 }
 
 const reasons = (record: Record<string, number>): string => {
@@ -121,6 +146,10 @@ export function summaryText(summary: Summary): string {
       : [['scripts', `${summary.javascript_only} pages are empty before JavaScript runs`]]),
     ['queued', `${summary.queued}`],
     ['seconds', `${summary.seconds}`],
+    ...Object.entries(summary.put_aside).map(([host, shapes]) => [
+      'traps',
+      asideLine(host, shapes),
+    ]),
     ...Object.entries(summary.rules).flatMap(([name, counts]) =>
       ruleLines(name, counts).map((line) => ['rule', line]),
     ),

@@ -2,6 +2,8 @@
 
 /** Failures in a row, of whatever pages, from which on the host rests. */
 export const restsFrom = 10
+/** A job waits for a host that rests no longer than this; what is queued on others stays for its next run. */
+export const restToWaitForMs = 10 * 60_000
 const firstRestMs = 60_000
 const restMaxMs = 6 * 3_600_000
 

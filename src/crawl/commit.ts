@@ -1,4 +1,5 @@
 /** The batch transaction: visits become documents, links, hashes, counts and settled leases, all or nothing. Everything here may run twice. */
+import { hostOf } from '../lib/url.ts'
 import type { DocumentExtra } from '../store/read-documents.ts'
 import type { Store } from '../store/store.ts'
 import type { Duplicates } from './duplicates.ts'
@@ -207,7 +208,12 @@ function dropCopy(
 }
 
 /** What is kept of how a rule fared, for those who ask why a page is as it is. */
-const ruleNote = ({ rule, isShell }: ParsedPage): Pick<DocumentExtra, 'rule' | 'isShell'> => ({
+const noteOf = ({
+  rule,
+  isShell,
+  canonical,
+}: ParsedPage): Pick<DocumentExtra, 'rule' | 'isShell' | 'canonical'> => ({
+  ...(canonical === null ? {} : { canonical }),
   ...(isShell ? { isShell } : {}),
   ...(rule === undefined
     ? {}
@@ -220,6 +226,12 @@ const ruleNote = ({ rule, isShell }: ParsedPage): Pick<DocumentExtra, 'rule' | '
       }),
 })
 
+/** The page that this one says it is a copy of, where it may say so: only of its own host. Whether it is like it, is seen by the fingerprints. */
+function canonicalUrlId(canonical: string | null, url: string, store: Store): number | null {
+  if (canonical === null || hostOf(canonical) !== hostOf(url)) return null
+  return store.urlRow(canonical)?.id ?? null
+}
+
 function writePage(
   visited: Visited,
   page: ParsedPage,
@@ -231,7 +243,12 @@ function writePage(
   const hostId = store.hostId(lease.origin)
   if (!visited.mayFold) duplicates.remove(urlId)
   const placed = visited.mayFold
-    ? duplicates.place({ urlId, hostId, fingerprint: page.fingerprint })
+    ? duplicates.place({
+        urlId,
+        hostId,
+        fingerprint: page.fingerprint,
+        canonicalUrlId: canonicalUrlId(page.canonical, lease.url, store),
+      })
     : null
   if (visited.dropsCopies === true && placed !== null && placed.kind !== 'unique')
     return dropCopy(visited, { store, duplicates }, result)
@@ -248,16 +265,15 @@ function writePage(
     copyOf: placed?.kind === 'exact' ? placed.original : null,
     body: page.text,
     rest: page.rest.byteLength === 0 ? null : page.rest,
+    noarchive: page.noarchive,
+    expiresAtMs: page.expiresAtMs ?? null,
     extra: {
       description: page.description,
       author: page.author,
       headings: page.headings,
       keywords: page.keywords,
       fields: page.fields,
-      ...ruleNote(page),
-      ...(placed === null || placed.kind === 'unique' || page.canonical === null
-        ? {}
-        : { canonical: page.canonical }),
+      ...noteOf(page),
     },
   })
   if (put.promoted !== null) result.promoted.push(put.promoted.docno)

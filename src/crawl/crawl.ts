@@ -1,12 +1,13 @@
 /** The crawl: takes leases while there is room, visits them side by side, commits in batches. Owns the jobs, sees no index and no server. */
 import { setTimeout as setTimeoutOf } from 'node:timers/promises'
-import { normalizeUrl, registrableDomain } from '../lib/url.ts'
+import { registrableDomain, splitUrl } from '../lib/url.ts'
 import { isDiskFull } from '../lib/sqlite.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { RuleState } from '../store/host-rules.ts'
 import type { CrawlSpec, JobStatus, RunStatus } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
+import { checkedSpec } from './checked-spec.ts'
 import { createCommitter, type Committed, type Committer, type Revisits } from './commit.ts'
 import { Discovery, type DiscoveryLimits } from './discover.ts'
 import type { Described } from './described.ts'
@@ -265,9 +266,10 @@ export class Crawl {
       fingerprintSeed: store.fingerprintSeed,
       ruleFor: (url) => this.#tools.described.ruleFor(url, lease.sourceId, this.#scopes),
       urlsMax: this.#tools.limits.listUrlsMax,
-      release: (crawlDelayMs, elapsedMs, pauseMs) => {
+      release: (crawlDelayMs, elapsedMs, pauseMs, fared) => {
         this.#active--
-        frontier.release(lease, now(), this.#delayMs(lease, job, crawlDelayMs, elapsedMs), pauseMs)
+        const delayMs = this.#delayMs(lease, job, crawlDelayMs, elapsedMs)
+        frontier.release(lease, now(), delayMs, pauseMs, fared)
         queueMicrotask(() => this.#pump())
       },
     })
@@ -356,7 +358,18 @@ export class Crawl {
       if (!hasRoom(job))
         this.#end(job, 'limit', `${job.spec.maxPages} pages stored: the limit of this job`)
       else if (this.#tools.frontier.isFinished(job.sourceIds)) this.#end(job, 'done', '')
+      else if (this.#isStuck(job))
+        this.#end(job, 'done', `${this.#status(job).queued} URLs wait: their host does not answer`)
     }
+  }
+
+  /** Nothing is left but what lies on hosts that do not answer: it stays queued for the next run. */
+  #isStuck({ sourceIds }: Job): boolean {
+    const { frontier, now } = this.#tools
+    const nowMs = now()
+    if (this.#batch.length > 0 || (frontier.nextDueAt(nowMs) ?? 0) <= nowMs) return false
+    if (frontier.counts(sourceIds).queued === 0) return false
+    return frontier.isAllResting?.(sourceIds, nowMs) ?? false
   }
 
   #end(job: Job, state: 'done' | 'limit' | 'stopped' | 'paused', note: string): void {
@@ -389,6 +402,8 @@ export class Crawl {
       void frontier.add(seeds)
     })
     this.#activate()
+    if (cause === 'request')
+      for (const seed of job.spec.seeds) frontier.wake?.(splitUrl(seed).origin, now())
     this.#report(true)
     queueMicrotask(() => this.#pump())
   }
@@ -469,23 +484,3 @@ const termBytes = 48
 /** Bytes a visit holds until it is committed, roughly. */
 const weightOf = ({ page }: Visited): number =>
   page === null ? 200 : page.text.byteLength + page.rest.byteLength + page.terms.length * termBytes
-
-/** @throws AppError invalid_parameter, naming the seed */
-function checkedSpec(spec: CrawlSpec, seedsMax: number): CrawlSpec {
-  if (spec.seeds.length === 0)
-    throw new AppError('invalid_parameter', 'a crawl needs at least one URL')
-  if (spec.seeds.length > seedsMax)
-    throw new AppError('invalid_parameter', `at most ${seedsMax} URLs at a time`)
-  const canonical = (text: string, what: string): string => {
-    // People paste example.org as often as https://example.org.
-    const url = normalizeUrl(/^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `https://${text}`)
-    if (url === null)
-      throw new AppError('invalid_parameter', `${what} is no http or https URL: ${text}`)
-    return url
-  }
-  return {
-    ...spec,
-    seeds: [...new Set(spec.seeds.map((seed) => canonical(seed, 'the seed')))],
-    include: [...new Set(spec.include.map((prefix) => canonical(prefix, 'the prefix')))],
-  }
-}

@@ -27,6 +27,17 @@ export type DuplicateLimits = {
   entriesMax: number
 }
 
+export type PlacedPage = {
+  urlId: number
+  hostId: number
+  fingerprint: Fingerprint
+  /**
+   * The page of its host that this one names as the canonical one. It joins that one's group where it is at least around its centre: a
+   * name alone, which templates give to pages of all kinds, makes no copy.
+   */
+  canonicalUrlId?: number | null
+}
+
 export type Placement = {
   /** unique: alone, or the centre that its copies gather around. */
   kind: 'unique' | 'exact' | 'near'
@@ -64,7 +75,7 @@ export type DuplicateStats = {
 
 export interface Duplicates {
   /** Enters a page, or moves it when its text has changed. Within the caller's transaction. */
-  place(page: { urlId: number; hostId: number; fingerprint: Fingerprint }): Placement
+  place(page: PlacedPage): Placement
   /** Forgets a page. Answers the exact copy that must have its own postings now, or null. Within the caller's transaction. */
   remove(urlId: number): number | null
   /** After a rollback: what is in memory no longer fits the rows. */
@@ -107,7 +118,7 @@ class DuplicateGroups implements Duplicates {
     this.#limits = limits
   }
 
-  place(page: { urlId: number; hostId: number; fingerprint: Fingerprint }): Placement {
+  place(page: PlacedPage): Placement {
     this.#begin()
     const { urlId, hostId } = page
     const packed = packFingerprint(page.fingerprint)
@@ -125,7 +136,7 @@ class DuplicateGroups implements Duplicates {
       const groupId = this.#freeGroup(before?.groupId ?? urlId, urlId)
       const row: Row = { urlId, hostId, ...packed, groupId, ...alone }
       this.#rows.insert(row)
-      this.#attach(row, before?.groupId ?? null)
+      this.#attach(row, before?.groupId ?? null, page.canonicalUrlId ?? null)
     }
     this.#settleDisplaced()
     const now = this.#rows.byUrl(urlId)
@@ -230,8 +241,9 @@ class DuplicateGroups implements Duplicates {
   }
 
   /** Lets a holder that is alone in its group join the best group, or stay and be found by others. */
-  #attach(row: Row, groupBefore: number | null): void {
-    const [best, ...others] = row.tokens < tokensTiny ? [] : this.#nearest(row, groupBefore)
+  #attach(row: Row, groupBefore: number | null, canonicalUrlId: number | null = null): void {
+    const isTiny = row.tokens < tokensTiny
+    const [best, ...others] = isTiny ? [] : this.#nearest(row, groupBefore, canonicalUrlId)
     if (best === undefined) {
       this.#index(row)
       return
@@ -245,10 +257,19 @@ class DuplicateGroups implements Duplicates {
   }
 
   /** Groups that the page may join, best first: like a centre or witness, and around the centre. */
-  #nearest(row: Row, groupBefore: number | null): { centre: Row; similarity: number }[] {
+  #nearest(
+    row: Row,
+    groupBefore: number | null,
+    canonicalUrlId: number | null,
+  ): { centre: Row; similarity: number }[] {
     const { near, anchored } = this.#tables.find(entryOf(row))
     this.#counts.candidates += near.length + anchored.length
     const through = new Map<number, number>()
+    const canonical = canonicalUrlId === null ? undefined : this.#rows.byUrl(canonicalUrlId)
+    if (canonical !== undefined) {
+      const similarity = this.#compare(row, canonical, similarityAround)
+      if (similarity > 0) through.set(canonical.groupId, similarity)
+    }
     const chosen = [near, anchored].flatMap((source) => source.slice(0, verificationsMax))
     for (const { id } of chosen) {
       const candidate = this.#rows.byUrl(id)

@@ -6,6 +6,11 @@ import type { DocumentRecord, UrlStory } from '../store/records.ts'
 import type { DocumentNote } from '../store/read-documents.ts'
 import type { Store } from '../store/store.ts'
 import type { UrlRow } from '../store/urls.ts'
+import type { Described } from './described.ts'
+import { changeLines, isoTime, learnedLines, visitLines } from './explain-host.ts'
+import { expiredReason } from './expiry.ts'
+import { trapReason } from './frontier-rows.ts'
+import type { HostRules } from './host-rules.ts'
 import type { RobotsGate } from './robots-gate.ts'
 import { isInScope, type ScopeSpec } from './scope.ts'
 import type { SeenFilter } from './seen.ts'
@@ -15,6 +20,8 @@ export type ExplainTools = {
   robots: RobotsGate
   scopes: ReadonlyMap<number, ScopeSpec>
   seen: SeenFilter
+  rules: Pick<HostRules, 'describe' | 'shorten' | 'isClosed'>
+  described: Pick<Described, 'ruleFor'>
 }
 
 type Line = UrlStory['lines'][number]
@@ -31,7 +38,10 @@ export function explainUrl(text: string, tools: ExplainTools): UrlStory {
     ...addressLines(text, canonicalUrl),
     ...scopeLines(canonicalUrl, tools.scopes),
     robotsLine(canonicalUrl, tools.robots),
+    seenLine(canonicalUrl, row, tools.seen),
+    ...learnedLines(canonicalUrl, tools.rules),
     ...historyLines(row),
+    ...ruleForLines(canonicalUrl, row, tools),
     ...wordLines(row, store),
     ...documentLines(row, document, store),
   ]
@@ -84,6 +94,27 @@ function robotsLine(url: string, robots: RobotsGate): Line {
   }
 }
 
+/** The filter alone may be wrong one way; what it answers is shown beside the truth. */
+function seenLine(url: string, row: UrlRow | null, seen: SeenFilter): Line {
+  const isMaybe = seen.mayHave(url)
+  const known = row === null ? 'the table does not have it' : 'the table has it'
+  const filter = isMaybe ? 'the filter says perhaps' : 'the filter says never'
+  const verdict = isMaybe === (row !== null) ? '' : isMaybe ? ' (a false alarm)' : ' (a fault)'
+  return { about: 'seen', text: `${filter}, ${known}${verdict}` }
+}
+
+/** The rule that its next visit would meet. */
+function ruleForLines(
+  url: string,
+  row: UrlRow | null,
+  { described, scopes }: ExplainTools,
+): Line[] {
+  const found = described.ruleFor(url, row?.sourceId ?? 0, scopes)
+  if (found === null) return []
+  const { source, rule } = found
+  return [{ about: 'rule', text: `${source}/${rule.name} (${rule.kind}) is for it` }]
+}
+
 function stateOf(row: UrlRow | null): string {
   if (row === null) return 'never seen'
   if (row.state === 'settled') return 'fetched'
@@ -95,24 +126,29 @@ function historyLines(row: UrlRow | null): Line[] {
   const lines: Line[] = [
     { about: 'found', text: `${row.depth} links from the start, for source ${row.sourceId}` },
   ]
-  if (row.fetchedAtMs !== null) {
-    const status = row.status === null || row.status === 0 ? '' : ` with status ${row.status}`
-    lines.push({ about: 'visited', text: `${isoTime(row.fetchedAtMs)}${status}` })
-  }
+  lines.push(...visitLines(row))
   if (row.outcome !== null) {
     lines.push({
       about: 'outcome',
       text:
         row.reason === null || row.reason === '' ? row.outcome : `${row.outcome}: ${row.reason}`,
     })
+    if (row.reason === expiredReason)
+      lines.push({ about: 'expired', text: 'it was not confirmed in its time, and left the index' })
   }
+  if (row.lastmodMs !== null)
+    lines.push({ about: 'list', text: `says that it changed at ${isoTime(row.lastmodMs)}` })
   if (row.tries > 0) lines.push({ about: 'attempts', text: `${row.tries} failed` })
-  if (row.state === 'aside')
-    lines.push({ about: 'aside', text: 'the process died three times while it was fetched alone' })
-  if (row.nextAtMs !== null)
+  if (row.state === 'aside') lines.push({ about: 'aside', text: asideText(row) })
+  if (row.nextAtMs !== null && row.state !== 'aside')
     lines.push({ about: 'next', text: `visited again at ${isoTime(row.nextAtMs)}` })
   return lines
 }
+
+const asideText = ({ reason }: UrlRow): string =>
+  reason === trapReason
+    ? 'URLs of this shape bring nothing new: allow the shape to have it fetched'
+    : 'the process died three times while it was fetched alone'
 
 function wordLines(row: UrlRow | null, store: Store): Line[] {
   if (row === null) return []
@@ -140,7 +176,17 @@ function documentLines(row: UrlRow | null, document: DocumentRecord | null, stor
       text: `"${document.title}", ${document.text.length} characters, language ${document.lang}`,
     },
   ]
-  lines.push(...ruleLines(store.noteOf(row.id)))
+  const note = store.noteOf(row.id)
+  lines.push(...changeLines(store.changesOf(row.id)), ...ruleLines(note))
+  if (note.canonical !== undefined)
+    lines.push({ about: 'canonical', text: `the page names ${note.canonical}` })
+  if (document.noarchive)
+    lines.push({ about: 'noarchive', text: 'the page wants no stored copy of it shown' })
+  if (note.likeness !== undefined) {
+    const { similarity, distance } = note.likeness
+    const text = `a near copy: ${Math.round(similarity * 100)} % like the first of its group, ${distance} of 64 bits apart`
+    lines.push({ about: 'copy', text })
+  }
   const others = store.groupOf(row.id, membersShown).filter(({ id }) => id !== document.id)
   if (document.duplicate_of !== null) {
     const original = others.find(({ id }) => id === document.duplicate_of)
@@ -172,5 +218,3 @@ function ruleLines({ rule, isShell }: DocumentNote): Line[] {
   for (const problem of rule.problems) lines.push({ about: 'rule', text: problem })
   return lines
 }
-
-const isoTime = (ms: number): string => new Date(ms).toISOString()

@@ -3,6 +3,7 @@ import type { Db } from '../lib/sqlite.ts'
 import type { FoundUrl, Lease, Settlement, UrlKind } from './frontier.ts'
 import { appendVisit, readVisits } from './history.ts'
 import type { Candidate } from './host-schedule.ts'
+import { isDueByList } from './schedule.ts'
 
 /** `state` of a URL row. */
 export const queuedState = 0
@@ -32,7 +33,7 @@ export type KnownRow = {
 }
 
 /** Visited to the end, and nothing came of it, or not what is stored; or taken for a trap. */
-export const wasFruitless = ({ state, outcome, reason }: KnownRow): boolean =>
+const wasFruitless = ({ state, outcome, reason }: KnownRow): boolean =>
   (state === asideState && reason === trapReason) ||
   (state === waitingState && outcome === 'missing' && reason !== null) ||
   (state === settledState && (outcome === 'refused' || outcome === 'gone' || outcome === 'failed'))
@@ -41,7 +42,7 @@ export const wasFruitless = ({ state, outcome, reason }: KnownRow): boolean =>
 const askAgainMs = 3_600_000
 
 /** Does a redirect to this URL, which was one itself, say that it is worth another request? */
-export function isToBeAskedAgain(
+function isToBeAskedAgain(
   { state, outcome, tries, reason, fetchedAtMs }: KnownRow,
   { redirected }: FoundUrl,
   nowMs: number,
@@ -49,6 +50,27 @@ export function isToBeAskedAgain(
   if (redirected === undefined || state !== settledState || outcome !== 'redirect') return false
   const isOld = fetchedAtMs !== null && nowMs - fetchedAtMs >= askAgainMs
   return redirected.withCookie ? tries === 0 || isOld : isOld && reason === redirected.from
+}
+
+const pageKind = 0
+
+/** Visited, and to be visited once more for this link: somebody asks for it, or it turned out to be a list. */
+export function isWantedAgain(found: FoundUrl, known: KnownRow, nowMs: number): boolean {
+  if (found.isSeed === true && wasFruitless(known)) return true
+  if (isToBeAskedAgain(known, found, nowMs)) return true
+  const isNowList = (found.kind ?? 'page') !== 'page' && known.kind === pageKind
+  return isNowList && (known.state === settledState || known.state === waitingState)
+}
+
+/** It waits for its next visit, and a list says that it changed since the last one. */
+export function isDueNow(
+  known: KnownRow,
+  lastmodMs: number,
+  times: { history: Uint8Array | null; nowMs: number; intervalMinMs: number },
+): boolean {
+  if (known.state !== waitingState || known.outcome === 'failed') return false
+  const { history, nowMs, intervalMinMs } = times
+  return isDueByList(lastmodMs, { history: readVisits(history), nowMs }, { intervalMinMs })
 }
 
 export type DueRow = {
@@ -60,17 +82,18 @@ export type DueRow = {
 }
 
 export type TallyRow = { sourceId: number; state: number; isRetry: number; n: number }
-export type HostRow = { id: number; origin: string; dueAtMs: number }
+export type HostRow = { id: number; origin: string; dueAtMs: number; failures: number }
 
 export type FrontierStatements = ReturnType<typeof prepareFrontier>
 
 export function prepareFrontier(db: Db) {
+  const host = 'SELECT id, origin, due_at AS dueAtMs, failures FROM host'
   const candidate = 'id, path, prio AS priority, depth, tries, etag, modified, kind, via, history'
   return {
-    findHost: db.prepare<HostRow>('SELECT id, origin, due_at AS dueAtMs FROM host WHERE origin=?'),
-    hostById: db.prepare<HostRow>('SELECT id, origin, due_at AS dueAtMs FROM host WHERE id=?'),
+    findHost: db.prepare<HostRow>(`${host} WHERE origin=?`),
+    hostById: db.prepare<HostRow>(`${host} WHERE id=?`),
     insertHost: db.prepare('INSERT INTO host(origin) VALUES(?) ON CONFLICT DO NOTHING'),
-    saveDue: db.prepare('UPDATE host SET due_at=? WHERE id=?'),
+    saveDue: db.prepare('UPDATE host SET due_at=?, failures=? WHERE id=?'),
     /** One step of a walk over the hosts of a queue: two or three pages of the index each, however long the queues. */
     nextHost: db.prepare<{ id: number }>(
       'SELECT host AS id FROM url WHERE source=? AND state=0 AND host>? ORDER BY host LIMIT 1',

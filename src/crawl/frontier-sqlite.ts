@@ -7,6 +7,7 @@ import type { Db } from '../lib/sqlite.ts'
 import { splitUrl } from '../lib/url.ts'
 import type {
   AddCounts,
+  Fared,
   FoundUrl,
   Frontier,
   FrontierCounts,
@@ -14,30 +15,28 @@ import type {
   Settled,
   Settlement,
 } from './frontier.ts'
+import { restMs, restsFrom, restToWaitForMs } from './breaker.ts'
 import type { FrontierOptions } from './frontier-options.ts'
 import {
   asideState,
   columnsOf,
+  isDueNow,
+  isWantedAgain,
   prepareFrontier,
   isListed,
   leaseOf,
   queuedState,
-  settledState,
   settleValues,
   trapReason,
   urlKinds,
-  isToBeAskedAgain,
-  wasFruitless,
   waitingState,
   type FrontierStatements,
   type HostRow,
   type KnownRow,
 } from './frontier-rows.ts'
 import { kindOf, Tallies, type Kind } from './frontier-tallies.ts'
-import { readVisits } from './history.ts'
 import { HostSchedule, type Candidate, type Host, type Pick } from './host-schedule.ts'
 import { createRecentKeys, type RecentKeys } from './recent-keys.ts'
-import { isDueByList } from './schedule.ts'
 import { LoadedHosts, type KnownHosts } from './loaded-hosts.ts'
 import { Suspects, type Suspect } from './suspects.ts'
 
@@ -123,11 +122,23 @@ export class SqliteFrontier implements Frontier {
     return this.#goesOut(lease, host, candidate.history)
   }
 
-  release(lease: Lease, nowMs: number, delayMs: number, pauseMs = 0): void {
+  release(lease: Lease, nowMs: number, delayMs: number, pauseMs = 0, fared?: Fared): void {
     const out = this.#out.get(lease.urlId)
     if (out?.lease !== lease || out.isReleased) return
     out.isReleased = true
-    this.#schedule.free(out.host, Math.round(nowMs + Math.max(delayMs, pauseMs)))
+    const { host } = out
+    const rests = fared === undefined ? 0 : restMs(this.#schedule.fared(host, fared))
+    this.#schedule.free(host, Math.round(nowMs + Math.max(delayMs, pauseMs, rests)))
+  }
+
+  wake(origin: string, nowMs: number): void {
+    const row = this.#sql.findHost.get(origin)
+    const host = row === undefined ? undefined : this.#hosts.of(row)
+    if (host !== undefined && host.failures >= restsFrom) this.#schedule.wake(host, nowMs)
+  }
+
+  isAllResting(sourceIds: readonly number[], nowMs: number): boolean {
+    return this.#schedule.isAllResting(new Set(sourceIds), nowMs, restToWaitForMs)
   }
 
   settle(batch: readonly Settled[], nowMs: number): AddCounts {
@@ -151,7 +162,7 @@ export class SqliteFrontier implements Frontier {
     // `settled` tells how this transaction ended.
     this.#doubt = null
     for (const host of this.#schedule.hosts()) {
-      if (host.isDirty) this.#sql.saveDue.run(host.dueAtMs, host.id)
+      if (host.isDirty) this.#sql.saveDue.run(host.dueAtMs, host.failures, host.id)
     }
     const stillOut = [...this.#out.keys()].filter((id) => !settledIds.has(id))
     this.#suspects.save(stillOut, settledIds)
@@ -275,10 +286,7 @@ export class SqliteFrontier implements Frontier {
     const { sourceId, depth, priority = depth } = found
     const isRetry = known.state === waitingState && known.outcome === 'failed'
     const kind = kindOf(known.state, isRetry)
-    const isNowList = found.kind !== undefined && found.kind !== 'page' && known.kind === 0
-    const isSettled = known.state === settledState || known.state === waitingState
-    const isReturn = isToBeAskedAgain(known, found, nowMs)
-    if ((found.isSeed === true && wasFruitless(known)) || (isNowList && isSettled) || isReturn) {
+    if (isWantedAgain(found, known, nowMs)) {
       this.#requeue(found, host, known, kind)
       return true
     }
@@ -319,12 +327,9 @@ export class SqliteFrontier implements Frontier {
   #noteLastmod(found: FoundUrl, host: HostRow, known: KnownRow, nowMs: number): void {
     const lastmodMs = Math.round(found.lastmodMs ?? 0)
     if (known.lastmodMs === lastmodMs) return
-    const packed = this.#sql.readHistory.get(known.id)?.history ?? null
+    const history = this.#sql.readHistory.get(known.id)?.history ?? null
     const intervalMinMs = this.#options.relistMs ?? relistMsDefault
-    const isDue =
-      known.state === waitingState &&
-      known.outcome !== 'failed' &&
-      isDueByList(lastmodMs, { history: readVisits(packed), nowMs }, { intervalMinMs })
+    const isDue = isDueNow(known, lastmodMs, { history, nowMs, intervalMinMs })
     this.#sql.setLastmod.run(lastmodMs, known.id)
     if (!isDue) return
     this.#sql.wake.run(known.id)

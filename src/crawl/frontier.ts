@@ -2,6 +2,9 @@
 
 import type { PastVisit } from './history.ts'
 
+/** What came of asking a host: an answer of any kind, or none (a fault of the network or the server). */
+export type Fared = 'answered' | 'failed'
+
 /** Lists name URLs and are no documents. */
 export type UrlKind = 'page' | 'sitemap' | 'feed'
 
@@ -103,8 +106,15 @@ export interface Frontier {
    * Takes write nothing, so a crash needs no clean-up: what was out is queued as before.
    */
   take(nowMs: number): Lease | null
-  /** The response is in (or failed): the host is free after `delayMs`, and held for `pauseMs` where the server asked for it. */
-  release(lease: Lease, nowMs: number, delayMs: number, pauseMs?: number): void
+  /**
+   * The response is in (or failed): the host is free after `delayMs`, and held for `pauseMs` where the server asked for it. After some
+   * failures in a row it rests, longer with each, also over a restart; an answer ends that. `fared` left out: it was not asked.
+   */
+  release(lease: Lease, nowMs: number, delayMs: number, pauseMs?: number, fared?: Fared): void
+  /** Somebody asks for this host: where it rests, it is tried once, now. */
+  wake?(origin: string, nowMs: number): void
+  /** All that is queued in these sources lies on hosts that rest for long. */
+  isAllResting?(sourceIds: readonly number[], nowMs: number): boolean
   /** Ends leases that are out and adds the links of all pages. Settling twice changes nothing and is no error. */
   settle(batch: readonly Settled[], nowMs: number): AddCounts | Promise<AddCounts>
   /** After the transaction of `settle`: `committed` false when it was rolled back; then its leases are still out, to be settled again. */

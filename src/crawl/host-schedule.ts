@@ -1,6 +1,8 @@
 /** Whose turn it is: hosts in memory with the candidates of their queues, ordered by due time, then by priority in turns. Knows no SQL. */
 import assert from 'node:assert'
 import { createHeap } from '../lib/heap.ts'
+import { restsFrom } from './breaker.ts'
+import type { Fared } from './frontier.ts'
 
 export type Candidate = {
   id: number
@@ -35,7 +37,9 @@ export type Host = {
   /** Leases not yet settled. */
   out: number
   queues: Map<number, Queue>
-  /** `dueAtMs` differs from what is stored. */
+  /** In a row, over all its pages. */
+  failures: number
+  /** `dueAtMs` or `failures` differ from what is stored. */
   isDirty: boolean
   isWaiting: boolean
   /** Only the newest entry among the ready ones counts. */
@@ -85,7 +89,7 @@ export class HostSchedule {
   }
 
   /** The host with this id, made where it is new. */
-  ensure(id: number, origin: string, dueAtMs: number): Host {
+  ensure(id: number, origin: string, dueAtMs: number, failures: number): Host {
     const known = this.#hosts.get(id)
     if (known !== undefined) {
       assert(known.origin === origin, `host ${id} is ${known.origin} and ${origin}`)
@@ -95,6 +99,7 @@ export class HostSchedule {
       id,
       origin,
       dueAtMs,
+      failures,
       busy: 0,
       out: 0,
       queues: new Map(),
@@ -165,6 +170,38 @@ export class HostSchedule {
     host.busy++
     host.out++
     this.#wait(host)
+  }
+
+  /** An answer, or none, came from this host. @returns failures in a row */
+  fared(host: Host, fared: Fared): number {
+    const failures = fared === 'failed' ? host.failures + 1 : 0
+    if (failures !== host.failures) host.isDirty = true
+    host.failures = failures
+    return failures
+  }
+
+  /** Somebody wants this host to be asked now. */
+  wake(host: Host, nowMs: number): void {
+    host.dueAtMs = Math.min(host.dueAtMs, nowMs)
+    host.isDirty = true
+    // Its place in the line was reckoned with the old time.
+    host.isWaiting = false
+    this.#wait(host)
+  }
+
+  /** All that is queued for these sources lies on hosts that rest for longer than `restMs`. False where nothing is queued. */
+  isAllResting(sourceIds: ReadonlySet<number>, nowMs: number, restMs: number): boolean {
+    let isAny = false
+    for (const host of this.#hosts.values()) {
+      for (const [id, queue] of host.queues) {
+        if (!sourceIds.has(id)) continue
+        this.#fill(host, queue)
+        if (queue.buffer.length === 0) continue
+        if (host.failures < restsFrom || host.dueAtMs - nowMs <= restMs) return false
+        isAny = true
+      }
+    }
+    return isAny
   }
 
   /** The response is in. */

@@ -48,13 +48,14 @@ export class LoadedHosts {
   }
 
   /** The host in memory; undefined where there is no room for it. */
-  of({ id, origin, dueAtMs }: HostRow): Host | undefined {
+  of({ id, origin, dueAtMs, failures }: HostRow): Host | undefined {
     const isNew = this.#schedule.get(id) === undefined
     if (isNew && this.#schedule.size >= this.#hostsMax) {
       this.#isOverflowing = true
       return undefined
     }
-    return this.#schedule.ensure(id, origin, Math.min(dueAtMs, this.#now() + dueAheadMaxMs))
+    const knownDueMs = Math.min(dueAtMs, this.#now() + dueAheadMaxMs)
+    return this.#schedule.ensure(id, origin, knownDueMs, failures)
   }
 
   /** Something was queued: the host gets its turn, now or when there is room. */

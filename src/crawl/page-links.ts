@@ -5,7 +5,13 @@ import { withQueryIn } from './link-charset.ts'
 import type { PageTree } from './page-tree.ts'
 import { readRefresh, refreshDelayMaxS } from './refresh.ts'
 
-export type Directives = { noindex: boolean; nofollow: boolean; noarchive: boolean }
+/** `expiresAtMs`: not to be shown after this; null = for ever. */
+export type Directives = {
+  noindex: boolean
+  nofollow: boolean
+  noarchive: boolean
+  expiresAtMs: number | null
+}
 
 /** Our product token, as robots.txt, meta and X-Robots-Tag may name us. */
 export const robotsName = 'findling'
@@ -96,7 +102,12 @@ export function promptRefresh(
 
 /** What meta robots, the meta that names us and X-Robots-Tag ask, the strictest of all. */
 export function directivesOf(tree: PageTree | null, robotsTag: string, nowMs: number): Directives {
-  const directives: Directives = { noindex: false, nofollow: false, noarchive: false }
+  const directives: Directives = {
+    noindex: false,
+    nofollow: false,
+    noarchive: false,
+    expiresAtMs: null,
+  }
   const metas = tree === null ? [] : [...tree.robots, tree.metas.get(robotsName) ?? '']
   for (const content of metas) apply(content, directives, nowMs)
   apply(forUs(robotsTag.slice(0, directiveCharsMax)), directives, nowMs)
@@ -134,5 +145,7 @@ function apply(content: string, directives: Directives, nowMs: number): void {
     text,
   )
   const untilMs = Date.parse(after?.[1]?.trim() ?? '')
+  if (Number.isNaN(untilMs)) return
   if (untilMs < nowMs) directives.noindex = true
+  directives.expiresAtMs = Math.min(untilMs, directives.expiresAtMs ?? untilMs)
 }

@@ -95,6 +95,8 @@ export type ParsedPage = {
   lineHashes: Uint32Array<ArrayBuffer>
   noindex: boolean
   noarchive: boolean
+  /** Not to be shown after this. */
+  expiresAtMs?: number
   /** 0..1: how sure the extraction of the main content is. */
   confidence: number
   charset: string

@@ -104,6 +104,7 @@ async function readHtml(
     feeds: directives.nofollow ? [] : feedsOf(tree, url),
     noindex: directives.noindex,
     noarchive: directives.noarchive,
+    ...(directives.expiresAtMs === null ? {} : { expiresAtMs: directives.expiresAtMs }),
     charset,
   }
 }
@@ -125,7 +126,7 @@ async function asPage(
   options: PageOptions,
 ): Promise<ParsedPage> {
   const { now = Date.now } = options
-  const { noindex, nofollow, noarchive } = directivesOf(null, job.robotsTag, now())
+  const { noindex, nofollow, noarchive, expiresAtMs } = directivesOf(null, job.robotsTag, now())
   return {
     ...(await analyse(content, '', job, options)),
     fields: {},
@@ -135,6 +136,7 @@ async function asPage(
     feeds: [],
     noindex,
     noarchive,
+    ...(expiresAtMs === null ? {} : { expiresAtMs }),
     charset,
   }
 }

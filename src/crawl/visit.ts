@@ -1,7 +1,7 @@
 /** One visit: robots, fetch, parse; from a lease to a value that can be committed. Writes nothing. */
 import type { FoundWord } from '../text/judge-words.ts'
 import type { RuleForPage } from './described.ts'
-import type { Lease, Settlement } from './frontier.ts'
+import type { Fared, Lease, Settlement } from './frontier.ts'
 import type { FetchOutcome, ParsedPage, ParseJob, ParseOutcome } from './page.ts'
 import type { RuleReport } from './rule-types.ts'
 import { readListVisit, type Listed, type ListTools } from './visit-list.ts'
@@ -52,7 +52,7 @@ export type VisitTools = ListTools & {
   /** The rule of a described source that is for this URL. */
   ruleFor?: (url: string) => RuleForPage | null
   /** The response is in: the host is free again after its delay. */
-  release: (crawlDelayMs: number | null, elapsedMs: number, pauseMs: number) => void
+  release: (crawlDelayMs: number | null, elapsedMs: number, pauseMs: number, fared?: Fared) => void
   limits: VisitLimits
   fingerprintSeed: number
   now: () => number
@@ -75,7 +75,7 @@ export async function visit(lease: Lease, tools: VisitTools): Promise<Visited> {
   const outcome = await tools.fetchPage(lease, rule?.rule.format === 'json' ? 'any' : 'pages')
   const pauseMs =
     outcome.kind === 'failed' && outcome.pausesHost === true ? (outcome.retryAfterMs ?? 0) : 0
-  tools.release(judged.delayMs, outcome.elapsedMs, pauseMs)
+  tools.release(judged.delayMs, outcome.elapsedMs, pauseMs, faredOf(outcome))
   if (outcome.kind !== 'page') return settleWithoutPage(lease, outcome, tools)
   if (lease.kind === 'page') return readPage(lease, outcome, tools, rule)
   const { settlement, listed } = await readListVisit(lease, outcome, tools)
@@ -88,6 +88,16 @@ const redirectOf = ({ status, to, withCookie }: Extract<FetchOutcome, { kind: 'r
   to,
   ...(withCookie === true ? { withCookie } : {}),
 })
+
+/** Statuses of a gateway behind which nobody is. */
+const hostStatuses: ReadonlySet<number> = new Set([0, 502, 504])
+
+/** An error that a page answers with is an answer; who asks for a pause is there, too. What we refuse without asking tells nothing. */
+function faredOf(outcome: FetchOutcome): Fared | undefined {
+  if (outcome.kind === 'refused' && outcome.status === 0) return undefined
+  if (outcome.kind !== 'failed') return 'answered'
+  return hostStatuses.has(outcome.status) ? 'failed' : 'answered'
+}
 
 const nothing = (lease: Lease, settlement: Settlement): Visited => ({
   lease,

@@ -39,6 +39,10 @@ const documentRecord = record({
   size: count,
   group: { type: ['string', 'null'], description: 'Equal exactly for the pages of one group' },
   duplicate_of: { type: ['string', 'null'], description: 'Id of the original of an exact copy' },
+  noarchive: {
+    type: 'boolean',
+    description: 'The page asks that no stored copy is shown: its text is given in the export only',
+  },
 })
 
 const stats = record({

@@ -15,7 +15,7 @@ import type { Look } from './layout.ts'
 import type { PublicFiles } from './public-files.ts'
 import { rankingRoute } from './ranking-page.ts'
 import { readSearch } from './requests.ts'
-import { documentOf, refuseWhileStarting } from './routes.ts'
+import { documentOf, refuseWhileStarting, shownOf } from './routes.ts'
 import { resultPage } from './search-view.ts'
 
 export type PageOptions = { search: SearchPort; publicFiles: PublicFiles }
@@ -70,11 +70,11 @@ function storedPage(look: Look, document: DocumentRecord): Html {
       <time datetime="${document.fetched_at}">${look.date(document.fetched_at)}</time>
     </p>
     <p class="box note">
-      ${messages.storedOf}
+      ${document.noarchive ? messages.upkeep.noarchive : messages.storedOf}
       ${href === null ? '' : html`<a href="${href}" rel="noopener noreferrer nofollow">${messages.original}</a>`}
     </p>
     <div ${/^[a-z]{2,3}$/.test(document.lang) ? html`lang="${document.lang}"` : ''}>
-      ${paragraphs.length === 0 ? html`<p>${messages.emptyText}</p>` : paragraphs.map((line) => html`<p>${line}</p>`)}
+      ${document.noarchive ? '' : paragraphs.length === 0 ? html`<p>${messages.emptyText}</p>` : paragraphs.map((line) => html`<p>${line}</p>`)}
     </div>
   </article>`
   return frame(look, { title: `${title} - Findling`, main, q: '' })
@@ -122,7 +122,7 @@ export function pageRoutes({ search, publicFiles }: PageOptions, guard: Guard): 
       path: '/cache/:id',
       async handle(call) {
         refuseWhileStarting(search)
-        const document = await documentOf(search, call.params['id'])
+        const document = shownOf(await documentOf(search, call.params['id']))
         return page(storedPage(look(call), document), 200, languageHeaders(call))
       },
     },

@@ -66,6 +66,10 @@ const oneLine = (value: string): string => value.replace(/\s+/g, ' ').trim()
 const markdownOf = (document: DocumentRecord): string =>
   `# ${oneLine(document.title)}\n\nSource: <${document.url}>\nFetched: ${document.fetched_at}\n\n---\n\n${document.text}\n`
 
+/** What everyone may see: of a page that wants no stored copy shown, all but its text. */
+export const shownOf = (document: DocumentRecord): DocumentRecord =>
+  document.noarchive ? { ...document, text: '' } : document
+
 function documentReply(document: DocumentRecord, format: unknown): Reply {
   if (format === 'text') return text('text/plain; charset=utf-8', document.text)
   if (format === 'markdown') return text('text/markdown; charset=utf-8', markdownOf(document))
@@ -114,7 +118,7 @@ function searchRoutes({ search }: Ports): ApiRoute[] {
       async handle(call) {
         const { format } = readParameters(documentParameters, call.query)
         refuseWhileStarting(search)
-        return documentReply(await documentOf(search, call.params['id']), format)
+        return documentReply(shownOf(await documentOf(search, call.params['id'])), format)
       },
     },
     {

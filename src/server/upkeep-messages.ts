@@ -33,6 +33,7 @@ export type UpkeepMessages = {
   allow: string
   watch: string
   rests: (until: string, failures: string) => string
+  noarchive: string
 }
 
 export const english: UpkeepMessages = {
@@ -75,6 +76,7 @@ export const english: UpkeepMessages = {
   allow: 'Allow',
   watch: 'Watch again',
   rests: (until, failures) => `Rests until ${until} after ${failures} failures in a row`,
+  noarchive: 'The page asks that no stored copy of it is shown.',
 }
 
 export const simplified: UpkeepMessages = {
@@ -116,6 +118,7 @@ export const simplified: UpkeepMessages = {
   allow: '允许',
   watch: '重新观察',
   rests: (until, failures) => `连续失败 ${failures} 次，暂停至 ${until}`,
+  noarchive: '该页面要求不显示存档。',
 }
 
 export const traditional: UpkeepMessages = {
@@ -157,4 +160,5 @@ export const traditional: UpkeepMessages = {
   allow: '允許',
   watch: '重新觀察',
   rests: (until, failures) => `連續失敗 ${failures} 次，暫停至 ${until}`,
+  noarchive: '此頁面要求不顯示存檔。',
 }

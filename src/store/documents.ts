@@ -2,8 +2,9 @@
 import assert from 'node:assert'
 import type { Db } from '../lib/sqlite.ts'
 import { createFieldWrites } from './fields.ts'
+import { changeOf, createChangeTable } from './changes.ts'
 import type { Meta } from './meta.ts'
-import { keyOf, type DocumentExtra } from './read-documents.ts'
+import { inflate, keyOf, noarchiveFlag, type DocumentExtra } from './read-documents.ts'
 
 export type DocumentInput = {
   urlId: number
@@ -22,6 +23,10 @@ export type DocumentInput = {
   body: Uint8Array
   rest: Uint8Array | null
   extra: DocumentExtra
+  /** The page asks that no stored copy of it is shown. */
+  noarchive?: boolean
+  /** The page is not to be shown after this. */
+  expiresAtMs?: number | null
   /** Whether the page differs from what is stored; left out, the store compares. */
   changed?: boolean
 }
@@ -101,7 +106,7 @@ export function createDocumentWrites(db: Db, meta: Meta): DocumentWrites {
       const old = statements.find.get(urlId)
       const wished = originalOf(urlId, input.copyOf)
       if (old !== undefined && !isDifferent(old, input, wished)) {
-        statements.touch.run(Math.round(input.fetchedAtMs), urlId)
+        confirm(statements, input)
         if (wished !== old.copyOf) statements.setOriginal.run(wished, urlId)
         return { docno: old.docno, isNew: false, copyOf: wished, promoted: null }
       }
@@ -109,6 +114,7 @@ export function createDocumentWrites(db: Db, meta: Meta): DocumentWrites {
       if (old !== undefined) {
         const leavesCopies = wished !== null || !isEqual(old.body, input.body)
         if (leavesCopies) promoted = promoteCopy(urlId)
+        noteChange(statements, old, input)
         drop(old)
       }
       // Asked again: where it was said to be a copy of its own copy, that one is the original now.
@@ -125,6 +131,7 @@ export function createDocumentWrites(db: Db, meta: Meta): DocumentWrites {
       if (old === undefined) return null
       const promoted = promoteCopy(urlId)
       drop(old)
+      statements.changes.dropChanges(urlId)
       return { docno: old.docno, promoted }
     },
     saveMarks() {
@@ -163,21 +170,38 @@ function isDifferent(old: DocRow, input: DocumentInput, copyOf: number | null): 
 const isEqual = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0
 const rounded = (ms: number | null): number | null => (ms === null ? null : Math.round(ms))
 
+const flagsOf = ({ noarchive }: DocumentInput): number => (noarchive === true ? noarchiveFlag : 0)
+
 type Statements = ReturnType<typeof prepareAll>
+
+/** The page is as it was; what it asks of who keeps it may be new. */
+function confirm(statements: Statements, input: DocumentInput): void {
+  const { urlId, fetchedAtMs, expiresAtMs = null } = input
+  statements.confirm.run(Math.round(fetchedAtMs), flagsOf(input), rounded(expiresAtMs), urlId)
+}
+
+function noteChange({ changes }: Statements, old: DocRow, input: DocumentInput): void {
+  const before = { title: old.title, text: inflate(old.body) }
+  const change = changeOf(before, { title: input.title, text: inflate(input.body) })
+  changes.addChange(input.urlId, input.fetchedAtMs, change)
+}
 
 function prepareAll(db: Db, meta: Meta) {
   return {
     fields: createFieldWrites(db, meta),
+    changes: createChangeTable(db),
     find: db.prepare<DocRow>(
       `SELECT d.docno, d.title, d.lang, d.published_at AS publishedAtMs, d.copy_of AS copyOf, t.body, t.rest, t.extra
        FROM doc d JOIN doc_text t ON t.docno = d.docno WHERE d.url_id=?`,
     ),
     insertDoc: db.prepare(
-      `INSERT INTO doc(docno, url_id, host, key, lang, type, title, size, published_at, fetched_at, changed_at, copy_of)
-       VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO doc(docno, url_id, host, key, lang, type, title, size, published_at, fetched_at, changed_at, copy_of,
+         flags, expires_at)
+       VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
     insertText: db.prepare('INSERT INTO doc_text(docno, body, rest, extra) VALUES(?, ?, ?, ?)'),
     touch: db.prepare('UPDATE doc SET fetched_at=? WHERE url_id=?'),
+    confirm: db.prepare('UPDATE doc SET fetched_at=?, flags=?, expires_at=? WHERE url_id=?'),
     setOriginal: db.prepare('UPDATE doc SET copy_of=? WHERE url_id=?'),
     deleteDoc: db.prepare('DELETE FROM doc WHERE docno=?'),
     deleteText: db.prepare('DELETE FROM doc_text WHERE docno=?'),
@@ -219,6 +243,8 @@ function insertDocument(
     fetchedAtMs,
     fetchedAtMs,
     copyOf,
+    flagsOf(input),
+    rounded(input.expiresAtMs ?? null),
   )
   const rest = input.rest === null || input.rest.byteLength === 0 ? null : input.rest
   statements.insertText.run(docno, input.body, rest, JSON.stringify(input.extra))

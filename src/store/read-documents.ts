@@ -16,12 +16,18 @@ export type DocumentExtra = {
   rule?: { name: string; missing: readonly string[]; problems: readonly string[] }
   /** There is nothing to read before JavaScript ran. */
   isShell?: true
-  /** What a copy says of its original. */
+  /** Another address that the page names as its own: of a copy, its original perhaps. */
   canonical?: string
 }
 
+/** `flags` of a document: the page asks that no stored copy of it is shown. */
+export const noarchiveFlag = 1
+
 /** What is noted of a document beside what is shown of it. */
-export type DocumentNote = Pick<DocumentExtra, 'rule' | 'isShell'>
+export type DocumentNote = Pick<DocumentExtra, 'rule' | 'isShell' | 'canonical'> & {
+  /** To the centre of its group of copies: 0..1, and bits of the SimHash. */
+  likeness?: { similarity: number; distance: number }
+}
 
 /** A document as the analyzer takes it. */
 export type StoredText = {
@@ -115,6 +121,7 @@ type RecordRow = {
   publishedAtMs: number | null
   fetchedAtMs: number
   changedAtMs: number
+  flags: number
   body: Uint8Array
   extra: string
   original: Uint8Array | null
@@ -132,7 +139,7 @@ type TextRow = {
 
 const recordColumns = `
   d.url_id AS urlId, d.key, h.origin || u.path AS url, d.title, d.lang, d.type, d.size, d.published_at AS publishedAtMs,
-  d.fetched_at AS fetchedAtMs, d.changed_at AS changedAtMs, t.extra, o.key AS original,
+  d.fetched_at AS fetchedAtMs, d.changed_at AS changedAtMs, d.flags, t.extra, o.key AS original,
   CASE WHEN EXISTS (SELECT 1 FROM fingerprint m WHERE m.grp = f.grp AND m.url_id <> f.url_id) THEN f.grp END AS grp`
 const recordTables = `
   FROM doc d JOIN url u ON u.id = d.url_id JOIN host h ON h.id = u.host JOIN doc_text t ON t.docno = d.docno
@@ -154,12 +161,21 @@ function createNoteReads(db: Db): Pick<DocumentReads, 'noteOf'> {
   const extraOf = db.prepare<{ extra: string }>(
     'SELECT t.extra FROM doc d JOIN doc_text t ON t.docno = d.docno WHERE d.url_id=?',
   )
+  const likenessOf = db.prepare<{ similarity: number; distance: number }>(
+    'SELECT similarity, distance FROM fingerprint WHERE url_id=? AND role IN (1, 2)',
+  )
   return {
     noteOf(urlId) {
       const extra = extraOf.value(urlId)
       if (extra === undefined) return {}
-      const { rule, isShell } = JSON.parse(extra) as DocumentExtra
-      return { ...(rule === undefined ? {} : { rule }), ...(isShell ? { isShell } : {}) }
+      const { rule, isShell, canonical } = JSON.parse(extra) as DocumentExtra
+      const likeness = likenessOf.get(urlId)
+      return {
+        ...(rule === undefined ? {} : { rule }),
+        ...(isShell ? { isShell } : {}),
+        ...(canonical === undefined ? {} : { canonical }),
+        ...(likeness === undefined ? {} : { likeness }),
+      }
     },
   }
 }
@@ -255,6 +271,7 @@ function toRecord(row: RecordRow, text = inflate(row.body)): DocumentRecord {
     size: row.size,
     group: row.grp === null ? null : `g${row.grp}`,
     duplicate_of: row.original === null ? null : idOf(row.original),
+    noarchive: (row.flags & noarchiveFlag) !== 0,
   }
 }
 

@@ -20,6 +20,19 @@ export type DocumentRecord = {
   group: string | null
   /** Id of the original where this is an exact copy. */
   duplicate_of: string | null
+  /** The page asks that no stored copy of it is shown (robots: noarchive). */
+  noarchive: boolean
+}
+
+/** How a version of a page differs from the one before. */
+export type DocumentChange = {
+  at: string
+  /** null where it stayed. */
+  title_before: string | null
+  characters_before: number
+  characters: number
+  /** 0..1: the share of the text that stands in lines of both versions. */
+  similarity: number
 }
 
 export type StoreStats = {

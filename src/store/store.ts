@@ -2,6 +2,7 @@
 import type { Log } from '../lib/log.ts'
 import { openDatabase, type Db, type OpenOptions } from '../lib/sqlite.ts'
 import { createCopies, type Copies } from './copies.ts'
+import { createChangeTable, type ChangeTable } from './changes.ts'
 import { createDescribedSources, type DescribedSources } from './described-sources.ts'
 import { createDocumentWrites, type DocumentWrites } from './documents.ts'
 import { createExpiryTable, type ExpiryTable } from './expiry.ts'
@@ -30,6 +31,7 @@ export type Store = DocumentReads &
   RunTable &
   ExpiryTable &
   Copies &
+  ChangeTable &
   Urls &
   WordHits & {
     readonly db: Db
@@ -81,6 +83,7 @@ function assemble(db: Db, now: () => number): Store {
     ...createRunTable(db),
     ...createExpiryTable(db),
     ...createCopies(db),
+    ...createChangeTable(db),
     ...createUrls(db, hosts),
     ...createWordHits(db),
     db,

@@ -21,6 +21,11 @@ export type UrlRow = {
   fetchedAtMs: number | null
   etag: string | null
   modified: string | null
+  kind: number
+  /** As the newest list has it. */
+  lastmodMs: number | null
+  /** The last visits, packed. */
+  history: Uint8Array | null
 }
 
 export type Urls = {
@@ -37,7 +42,8 @@ const states: readonly UrlState[] = ['queued', 'waiting', 'settled', 'aside']
 export function createUrls(db: Db, hosts: Hosts): Urls {
   const find = db.prepare<Omit<UrlRow, 'state'> & { state: number }>(
     `SELECT u.id, u.source AS sourceId, u.epoch, u.state, u.prio AS priority, u.depth, u.tries, u.status, u.outcome,
-       u.reason, u.next_at AS nextAtMs, u.fetched_at AS fetchedAtMs, u.etag, u.modified
+       u.reason, u.next_at AS nextAtMs, u.fetched_at AS fetchedAtMs, u.etag, u.modified,
+       u.kind, u.lastmod AS lastmodMs, u.history
      FROM host h JOIN url u ON u.host = h.id WHERE h.origin=? AND u.path=?`,
   )
   const insert = db.prepare(

@@ -20,12 +20,22 @@ import { createAnalyzer } from '../../../src/text/tokenize.ts'
 import { loadTestTables } from '../../text-tables.ts'
 
 export type Answer =
-  | { text: string; links?: readonly string[]; canonical?: string; feeds?: readonly string[] }
+  | {
+      text: string
+      title?: string
+      links?: readonly string[]
+      canonical?: string
+      feeds?: readonly string[]
+      noarchive?: boolean
+      expiresAtMs?: number
+    }
   /** A sitemap or feed. */
   | { list: string }
   | { to: string }
   | { status: 404 | 500 }
   | { forbidden: true }
+  /** The host does not answer. */
+  | { isDown: true }
   | { refusedByRobots: true }
 /** A function for webs without end. */
 export type Web = Record<string, Answer> | ((url: string) => Answer | undefined)
@@ -100,7 +110,7 @@ export function openCrawl(
       assert.ok('text' in answer)
       const record = {
         url: job.url,
-        title: job.url,
+        title: answer.title ?? job.url,
         text: answer.text,
         lang: 'en',
         publishedAtMs: null,
@@ -112,6 +122,8 @@ export function openCrawl(
           links: answer.links ?? [],
           canonical: answer.canonical ?? null,
           feeds: answer.feeds ?? [],
+          noarchive: answer.noarchive ?? false,
+          ...(answer.expiresAtMs === undefined ? {} : { expiresAtMs: answer.expiresAtMs }),
           lineHashes: lineHashesOf(answer.text),
         })
       return parsed
@@ -156,6 +168,7 @@ function outcomeOf(url: string, answer: Answer): FetchOutcome {
   const elapsedMs = 0
   if ('to' in answer) return { kind: 'redirect', status: 301, to: answer.to, elapsedMs }
   if ('forbidden' in answer) return { kind: 'refused', status: 403, reason: 'forbidden', elapsedMs }
+  if ('isDown' in answer) return { kind: 'failed', status: 0, reason: 'connect', elapsedMs }
   if ('status' in answer && answer.status === 500)
     return { kind: 'failed', status: 500, reason: 'server-error', elapsedMs }
   if (!('text' in answer) && !('list' in answer)) return { kind: 'gone', status: 404, elapsedMs }

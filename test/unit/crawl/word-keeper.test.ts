@@ -9,6 +9,7 @@ import { setTimeout as rest } from 'node:timers/promises'
 import { nothingCommitted } from '../../../src/crawl/commit.ts'
 import { openDuplicates } from '../../../src/crawl/duplicates.ts'
 import { explainUrl } from '../../../src/crawl/explain.ts'
+import { HostRules } from '../../../src/crawl/host-rules.ts'
 import { openFrontier } from '../../../src/crawl/frontier-sqlite.ts'
 import { importLines } from '../../../src/crawl/import-lines.ts'
 import { readRecord } from '../../../src/crawl/imported.ts'
@@ -126,7 +127,9 @@ describe('pages that come under word lists', () => {
       store,
       robots: { recall: () => null } as never,
       scopes: new Map(),
-      seen: {} as never,
+      seen: { mayHave: () => true, add: () => {} },
+      rules: new HostRules(store),
+      described: { ruleFor: () => null },
     })
     const told = lines.map(({ text }) => text)
     assert.ok(told.includes('refused: filtered'), told.join('\n'))

@@ -42,6 +42,7 @@ export const documentOf = (change: Partial<DocumentRecord> & { id: string }): Do
   size: 1234,
   group: null,
   duplicate_of: null,
+  noarchive: false,
   ...change,
 })
 
