@@ -33,6 +33,9 @@ const sitemapPriority = 4
 const perParameter = 2
 const parametersMax = 6
 const hostsRemembered = 10_000
+/** As many redirects in a row as browsers follow. */
+const hopsMax = 20
+const hopsRemembered = 10_000
 
 function redirectedBy({ lease, settlement }: Visited): Pick<FoundUrl, 'redirected'> {
   if (settlement.kind !== 'redirect') return {}
@@ -44,6 +47,8 @@ export class Discovery {
   readonly #tools: DiscoveryTools
   readonly #asked = new Set<string>()
   readonly #lists = new Map<string, number>()
+  /** Redirects in a row that led to a URL. */
+  readonly #hops = new Map<string, number>()
 
   constructor(tools: DiscoveryTools) {
     this.#tools = tools
@@ -64,6 +69,7 @@ export class Discovery {
       for (const one of listed) this.#addListed(found, one, visited)
       return found
     }
+    if (settlement.kind === 'redirect' && !this.#mayLeadOn(lease.url, settlement.to)) return found
     const { rules } = this.#tools
     const judge = rules.linksOf(lease.url)
     const redirected = redirectedBy(visited)
@@ -85,6 +91,14 @@ export class Discovery {
     }
     this.#addLists(found, visited)
     return found
+  }
+
+  /** A redirect keeps the depth of a seed, so depth alone would not end a chain of them. */
+  #mayLeadOn(from: string, to: string): boolean {
+    const hops = (this.#hops.get(from) ?? 0) + 1
+    if (this.#hops.size >= hopsRemembered) this.#hops.clear()
+    this.#hops.set(to, hops)
+    return hops <= hopsMax
   }
 
   /** After a rollback nobody knows which lists were queued. */

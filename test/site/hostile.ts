@@ -157,6 +157,24 @@ const redirectCases: readonly HostileCase[] = [
     stored: ['/', '/open'],
     asked: { '/secret/page': 0 },
   },
+  {
+    id: 'redirects that never end, from the first page on',
+    answer: ({ path }, response) => {
+      if (path === '/robots.txt') return plain(response, '')
+      const [, kind = '', number = ''] = /^\/(?:(hop|[0-9a-f]{4,})\/(\d+))?$/.exec(path) ?? []
+      const next = Number(number) + 1
+      // First they count, then every step has a folder of its own.
+      return path === '/' || kind === 'hop' || kind !== ''
+        ? lead(
+            response,
+            302,
+            next < 40 ? `/hop/${next}` : `/${(next * 48_271).toString(16)}/${next}`,
+          )
+        : undefined
+    },
+    stored: [],
+    requestsMax: 30,
+  },
 ]
 
 const addressCases: readonly HostileCase[] = [
