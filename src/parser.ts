@@ -68,11 +68,19 @@ export function run({ config, usesKeywordModel, tables }: ParserData): void {
   })
 }
 
-const buffersOf = ({ text, rest, quants, fingerprint, lineHashes }: ParsedPage): ArrayBuffer[] => [
+const buffersOf = ({
+  text,
+  rest,
+  quants,
+  pairs,
+  fingerprint,
+  lineHashes,
+}: ParsedPage): ArrayBuffer[] => [
   ...new Set([
     text.buffer,
     rest.buffer,
     quants.buffer,
+    ...(pairs === null ? [] : [pairs.buffer]),
     lineHashes.buffer,
     fingerprint.digest.buffer,
     fingerprint.anchors.buffer,

@@ -16,6 +16,7 @@ export type CommittedDocument = {
   terms: readonly string[]
   quants: Uint8Array
   length: number
+  pairs: Uint32Array | null
 }
 
 export type Committed = {
@@ -288,8 +289,8 @@ function writePage(
   }
   if (!put.isNew) return { kind: 'unchanged', status, ...recrawl }
   if (put.copyOf === null) {
-    const { terms, quants, length } = page
-    result.documents.push({ docno: put.docno, terms, quants, length })
+    const { terms, quants, length, pairs } = page
+    result.documents.push({ docno: put.docno, terms, quants, length, pairs })
   }
   if (placed === null || placed.kind === 'unique') return settlement
   return { kind: 'duplicate', of: placed.kind, status, ...recrawl }

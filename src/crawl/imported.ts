@@ -95,7 +95,13 @@ export async function readRecord(
     record.lang === ''
       ? detectLanguage(`${title}\n${text.slice(0, 4_000)}`)
       : primarySubtag(record.lang)
-  const { terms, quants, length } = analyzer.document({ title, headings: '', text, rest: '', url })
+  const { terms, quants, length, pairs } = analyzer.document({
+    title,
+    headings: '',
+    text,
+    rest: '',
+    url,
+  })
   const page: ParsedPage = {
     title,
     description: '',
@@ -120,6 +126,7 @@ export async function readRecord(
     terms,
     quants,
     length,
+    pairs,
     fingerprint: fingerprint(text, seed),
   }
   return { kind: 'page', page: judgePage(page, judge) }

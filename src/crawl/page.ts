@@ -104,6 +104,8 @@ export type ParsedPage = {
   terms: readonly string[]
   quants: Uint8Array<ArrayBuffer>
   length: number
+  /** Its neighbouring words, for phrases; null where they are too many to be counted. */
+  pairs: Uint32Array<ArrayBuffer> | null
   fingerprint: Fingerprint
   /** How its rule fared, where it has one. */
   rule?: RuleReport

@@ -181,7 +181,7 @@ async function analyse(
   const title = shownLine(content.title) || url // a title of controls alone shows nothing
   const headings = copyOf(content.headings)
   const lang = detectLanguage(`${title}\n${text}`, declaredLang)
-  const { terms, quants, length } = analyzer.document({
+  const { terms, quants, length, pairs } = analyzer.document({
     title,
     headings,
     text: doubtful === '' ? text : `${text}\n${doubtful}`,
@@ -203,6 +203,7 @@ async function analyse(
     terms,
     quants,
     length,
+    pairs,
     fingerprint: fingerprint(text, seed),
     lineHashes: lineHashesOf(text),
   }

@@ -22,10 +22,20 @@ import type { IndexReader } from './index.ts'
 import type { Condition } from './query.ts'
 import { isHanTerm } from './score.ts'
 import { expandPrefix, termsOfPhrase } from './terms.ts'
-import { holdsPhrase, phraseOf } from './verify.ts'
+import {
+  bucketOfPair,
+  checkOfPair,
+  holdsPhrase,
+  pairsOfPhrase,
+  phraseOf,
+  termOfBucket,
+  UNCOUNTED_PAIRS,
+} from '../text/phrase.ts'
 
 /** Rows between two looks at the clock. */
 const rowsUnwatched = 256
+/** Of a phrase: each is a list of postings to read. */
+const pairsMax = 64
 
 export type Conditions = {
   /** Documents that hold all of them; `isExact` = false where time ran out: some that hold are missing then. */
@@ -198,6 +208,7 @@ class Evaluator {
     const { terms, isSure } = termsOfPhrase(this.#analyzer, text)
     const candidates = this.#allOf(terms, question) ?? this.#everything()
     if (within !== null) intersect(candidates, within)
+    this.#keepNeighbours(candidates, text, question)
     if (isSure) return candidates
     return this.#each(candidates, question, (docno) => {
       if (performance.now() > question.readUntilMs) {
@@ -212,6 +223,22 @@ class Evaluator {
         holdsPhrase(foldText(inflate(row.rest)), phrase)
       )
     })
+  }
+
+  /** Leaves those on which every two words of the phrase may stand beside each other: nearly all of them hold it. */
+  #keepNeighbours(candidates: DocnoSet, text: string, question: Question): void {
+    if (!this.#analyzer.hasPairs) return
+    const pairs = pairsOfPhrase(text).slice(0, pairsMax)
+    if (pairs.length === 0) return
+    const uncounted = this.#holders(UNCOUNTED_PAIRS, question)
+    for (const pair of pairs) {
+      const term = termOfBucket(bucketOfPair(pair))
+      const check = checkOfPair(pair)
+      const { docnos, quants, count } = this.#index.postings(term, question.deadlineMs)
+      const set = Uint32Array.from(uncounted)
+      for (let i = 0; i < count; i += 1) if (quants[i] === check) insert(set, docnos[i] as number)
+      intersect(candidates, set)
+    }
   }
 
   /** The quant of a word of a title tells it from most that are not in it. */

@@ -1,7 +1,7 @@
 /** The analyzer that queries of the index want: it changes in the same transaction as the segments do. */
 import type { Reader } from '../store/reader.ts'
 import type { Dictionary } from '../text/dictionary.ts'
-import { type Analyzer, createAnalyzer } from '../text/tokenize.ts'
+import { type Analyzer, createAnalyzer, pairsVersion } from '../text/tokenize.ts'
 import { withUserWords } from '../text/user-words.ts'
 
 export type CurrentAnalyzer = Analyzer & {
@@ -17,6 +17,10 @@ export function createCurrentAnalyzer(
   let current = createAnalyzer(dictionary)
   return {
     version: current.version,
+    // Nothing is known of an index without a key, and it holds nothing.
+    get hasPairs() {
+      return key === null || Number.parseInt(key, 10) >= pairsVersion
+    },
     document: (document) => current.document(document),
     query: (text) => current.query(text),
     tokens: (text, withBigrams) => current.tokens(text, withBigrams),

@@ -10,6 +10,8 @@ export type IndexedDocument = {
   quants: Uint8Array
   /** Weighted number of words. */
   length: number
+  /** Distinct pairs of neighbouring words (text/phrase.ts), ascending; where there are none any phrase may stand in it. */
+  pairs?: Uint32Array | null
 }
 
 /** The same bytes as a stored segment, for documents committed but not yet in one. All buffers may be transferred. */

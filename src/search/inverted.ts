@@ -1,7 +1,15 @@
 /** What FlexSearch inverts into in place of its own map: postings in typed arrays, ordered by term and packed at the end of a batch. Knows no SQL. */
 import assert from 'node:assert'
+import {
+  bucketOfPair,
+  checkOfPair,
+  PAIR_PREFIX,
+  pairBuckets,
+  termOfBucket,
+  UNCOUNTED_PAIRS,
+} from '../text/phrase.ts'
 import type { IndexedDocument, PackedSegment } from './index.ts'
-import { createLeafCollector, createPacker, lengthCode, quantMax } from './packer.ts'
+import { createLeafCollector, createPacker, type Packer, lengthCode, quantMax } from './packer.ts'
 
 /** Docnos of one batch, holes included: a packed posting is (docno - first) * 64 + quant in 32 bits. */
 const batchRangeMax = 2 ** 26
@@ -83,7 +91,12 @@ export class PostingMap {
     const packer = createPacker(collector.emit)
     const docnos = new Uint32Array(documents.length)
     const quants = new Uint8Array(documents.length)
+    let arePairsPacked = false
     for (const term of this.#terms.toSorted()) {
+      if (!arePairsPacked && term >= PAIR_PREFIX) {
+        packPairs(packer, documents, mindoc)
+        arePairsPacked = true
+      }
       const id = this.#ids.get(term) as number
       const from = begins[id] as number
       const count = (begins[id + 1] as number) - from
@@ -94,6 +107,7 @@ export class PostingMap {
       }
       packer.add(term, docnos, quants, count)
     }
+    if (!arePairsPacked) packPairs(packer, documents, mindoc)
     const dir = packer.finish().join('\n')
     return { mindoc, maxdoc, dir, lens, ...collector.finish() }
   }
@@ -119,6 +133,50 @@ export class PostingMap {
       keys[at] = ((docnos[i] as number) - mindoc) * 64 + (quants[i] as number)
     }
     return { keys, begins }
+  }
+}
+
+/** Pairs are numbers already: they need no FlexSearch, and no text of a term before the end. */
+function packPairs(packer: Packer, documents: readonly IndexedDocument[], mindoc: number): void {
+  const uncounted = documents.filter(({ pairs }) => !pairs)
+  if (uncounted.length > 0) {
+    const docnos = Uint32Array.from(uncounted, ({ docno }) => docno)
+    packer.add(UNCOUNTED_PAIRS, docnos, new Uint8Array(docnos.length), docnos.length)
+  }
+  const begins = new Uint32Array(pairBuckets + 1)
+  for (const { pairs } of documents)
+    for (const pair of pairs ?? []) {
+      const bucket = bucketOfPair(pair)
+      begins[bucket] = (begins[bucket] as number) + 1
+    }
+  let sum = 0
+  let most = 0
+  for (let bucket = 0; bucket <= pairBuckets; bucket += 1) {
+    const count = begins[bucket] as number
+    begins[bucket] = sum
+    sum += count
+    most = Math.max(most, count)
+  }
+  const keys = new Uint32Array(sum)
+  for (const { docno, pairs } of documents)
+    for (const pair of pairs ?? []) {
+      const bucket = bucketOfPair(pair)
+      const at = begins[bucket] as number
+      keys[at] = (docno - mindoc) * 64 + checkOfPair(pair)
+      begins[bucket] = at + 1
+    }
+  const docnos = new Uint32Array(most)
+  const checks = new Uint8Array(most)
+  for (let bucket = 0, from = 0; bucket < pairBuckets; bucket += 1) {
+    // Filled up, the beginning of a bucket is its end.
+    const to = begins[bucket] as number
+    for (let i = from; i < to; i += 1) {
+      const key = keys[i] as number
+      docnos[i - from] = mindoc + Math.floor(key / 64)
+      checks[i - from] = key % 64
+    }
+    if (to > from) packer.add(termOfBucket(bucket), docnos, checks, to - from)
+    from = to
   }
 }
 

@@ -43,11 +43,11 @@ export const LARGEST_MASK = 0x3f
  * Packs sorted terms into leaves of at most `leafBytesMax` bytes. A leaf is a row of blocks:
  *
  *     [varint bytes of the term | 0 = as before][term, UTF-8][varint n][u8 largest quant + kind][varint last docno][varint bytes]
- *     kind 0, of earlier versions: n x [varint gap][u8 quant], gap = docno - docno before it
+ *     kind 0: n x [varint gap][u8 quant], gap = docno - docno before it
  *     EQUAL_QUANTS: n x [varint gap], every quant is the largest
  *     USUAL_QUANT: [u8 usual quant] n x [varint gap * 2 + 1 where the quant is another][u8 quant, only there]
  *
- * Most words stand once in the text of most of their pages, so half of the bytes of the first kind say the same: 0.6 of it remain.
+ * Most words stand once in the text of most of their pages: half of the bytes of kind 0 would say the same.
  * Each block begins anew at docno 0, so that blocks can be read, skipped and copied alone.
  */
 export function createPacker(emit: EmitLeaf): Packer {
@@ -75,10 +75,13 @@ export function createPacker(emit: EmitLeaf): Packer {
       for (let from = 0; from < count; from += blockPostingsMax) {
         const to = Math.min(count, from + blockPostingsMax)
         const last = docnos[to - 1] as number
-        const { usual, largest, isEqual } = survey(counts, quants, from, to)
-        const bytes = isEqual
-          ? putGaps(block, docnos, from, to)
-          : putPostings(block, docnos, quants, from, to, usual)
+        const { usual, largest, kind } = survey(counts, quants, from, to)
+        const bytes =
+          kind === EQUAL_QUANTS
+            ? putGaps(block, docnos, from, to)
+            : kind === USUAL_QUANT
+              ? putPostings(block, docnos, quants, from, to, usual)
+              : putPairs(block, docnos, quants, from, to)
         // 14 = the longest possible numbers of the header.
         if (end + textBytes + bytes + 14 > leafBytesMax) flush()
         if (end === 0) directory.push(term)
@@ -91,7 +94,7 @@ export function createPacker(emit: EmitLeaf): Packer {
           termBefore = term
         }
         end = putVarint(leaf, end, to - from)
-        leaf[end++] = largest | (isEqual ? EQUAL_QUANTS : USUAL_QUANT)
+        leaf[end++] = largest | kind
         end = putVarint(leaf, end, last)
         end = putVarint(leaf, end, bytes)
         for (let i = 0; i < bytes; i += 1) leaf[end + i] = block[i] as number
@@ -111,7 +114,7 @@ function survey(
   quants: Uint8Array,
   from: number,
   to: number,
-): { usual: number; largest: number; isEqual: boolean } {
+): { usual: number; largest: number; kind: number } {
   let usual = quants[from] as number
   let largest = 0
   for (let i = from; i < to; i += 1) {
@@ -120,9 +123,31 @@ function survey(
     const count = (counts[quant] = (counts[quant] as number) + 1)
     if (count > (counts[usual] as number)) usual = quant
   }
-  const isEqual = counts[largest] === to - from
+  const share = (counts[usual] as number) / (to - from)
+  const kind = share === 1 ? EQUAL_QUANTS : share > usualShareMin ? USUAL_QUANT : 0
   for (let i = from; i < to; i += 1) counts[quants[i] as number] = 0
-  return { usual, largest, isEqual }
+  return { usual, largest, kind }
+}
+
+/** Below, the bit that tells costs more than it spares: checks of pairs differ all. */
+const usualShareMin = 0.3
+
+function putPairs(
+  block: Uint8Array,
+  docnos: Uint32Array,
+  quants: Uint8Array,
+  from: number,
+  to: number,
+): number {
+  let bytes = 0
+  let before = 0
+  for (let i = from; i < to; i += 1) {
+    const docno = docnos[i] as number
+    bytes = putVarint(block, bytes, docno - before)
+    block[bytes++] = quants[i] as number
+    before = docno
+  }
+  return bytes
 }
 
 function putGaps(block: Uint8Array, docnos: Uint32Array, from: number, to: number): number {

@@ -162,7 +162,6 @@ function readPostings(list: PostingList, bytes: Uint8Array, start: number, end: 
   list.count = to
 }
 
-/** Of earlier versions. */
 function readPairs(list: PostingList, bytes: Uint8Array, start: number, end: number) {
   const { docnos, quants } = list
   let at = start

@@ -6,7 +6,7 @@ import type { Analyzer } from '../text/tokenize.ts'
 import type { IndexReader } from './index.ts'
 import type { Condition, ParsedQuery } from './query.ts'
 import { autoWordsMax } from './ranking.ts'
-import { holdsPhrase, phraseOf } from './verify.ts'
+import { holdsPhrase, phraseOf } from '../text/phrase.ts'
 
 export const synonymsFileName = 'synonyms.txt'
 export const synonymsBytesMax = 1_024 * 1_024

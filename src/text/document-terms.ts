@@ -1,8 +1,9 @@
 /** Counts the terms of a page: what the index stores of it. Which terms there are is tokenize.ts. */
 import { BIGRAM_PREFIX, eachPairWord, eachRun, eachSecondTerm, type RunKind } from './characters.ts'
 import { HAN_FIRST, HAN_LAST, type Dictionary } from './dictionary.ts'
-import { foldCase } from './normalize.ts'
+import { foldCase, foldText } from './normalize.ts'
 import { createPairCounter } from './pair-counter.ts'
+import { eachWordPair } from './phrase.ts'
 import { titleKeys } from './title-key.ts'
 import type { Term, TermMemory } from './term-memory.ts'
 
@@ -51,7 +52,12 @@ export type DocumentTerms = {
   terms: string[]
   quants: Uint8Array<ArrayBuffer>
   length: number
+  /** Distinct neighbouring words of title, text and rest (text/phrase.ts), ascending; null where they are too many to be counted. */
+  pairs: Uint32Array<ArrayBuffer> | null
 }
+
+/** Pairs of a document, repeats included: that many words are some 400 KB of text. */
+const PAIRS_MAX = 65_536
 
 /** Key of two Han units: first << 15 | second; SINGLE stands for no second one. A small integer, so a Map of them is quick. */
 const SINGLE = 0x7fff
@@ -63,6 +69,8 @@ export class DocumentCounter {
   #document = 0
   #found: Term[] = []
   readonly #hanPairs = createPairCounter(DOCUMENT_TERMS_MAX)
+  #pairs = new Uint32Array(1_024)
+  #pairCount = 0
   #length = 0
   #weight = 0
   #text = ''
@@ -79,11 +87,15 @@ export class DocumentCounter {
     this.#found = []
     this.#hanPairs.clear()
     this.#length = 0
+    this.#pairCount = 0
     this.#add(title, TITLE_WEIGHT)
+    this.#addPairs()
     this.#add(text, TEXT_WEIGHT)
+    this.#addPairs()
     this.#add(headings, HEADING_WEIGHT)
     this.#add(pathWords(url), URL_WEIGHT)
     this.#add(rest, REST_WEIGHT)
+    this.#addPairs()
     this.#text = this.#run = ''
     this.#weight = TITLE_KEY_WEIGHT
     for (const key of titleKeys(title)) this.#countText(key)
@@ -94,6 +106,34 @@ export class DocumentCounter {
     this.#weight = weight
     this.#text = foldCase(source)
     eachRun(this.#text, this.#countRun)
+  }
+
+  /** Of the text that was added last. */
+  #addPairs(): void {
+    eachWordPair(foldText(this.#text), this.#addPair)
+  }
+
+  readonly #addPair = (pair: number): void => {
+    if (this.#pairCount === this.#pairs.length && this.#pairCount < PAIRS_MAX) {
+      const wider = new Uint32Array(this.#pairs.length * 2)
+      wider.set(this.#pairs)
+      this.#pairs = wider
+    }
+    // Above the limit only their number grows.
+    this.#pairs[this.#pairCount] = pair
+    this.#pairCount += 1
+  }
+
+  #packPairs(): Uint32Array<ArrayBuffer> | null {
+    if (this.#pairCount > PAIRS_MAX) {
+      this.#pairs = new Uint32Array(1_024)
+      return null
+    }
+    const sorted = this.#pairs.subarray(0, this.#pairCount).sort()
+    let distinct = 0
+    for (let i = 0; i < sorted.length; i += 1)
+      if (i === 0 || sorted[i] !== sorted[distinct - 1]) sorted[distinct++] = sorted[i] as number
+    return sorted.slice(0, distinct)
   }
 
   readonly #countRun = (start: number, end: number, kind: RunKind): void => {
@@ -180,7 +220,7 @@ export class DocumentCounter {
       quants[terms.length] = quantise(frequency)
       terms.push(textOfKey(key))
     })
-    return { terms, quants, length: this.#length / 10 }
+    return { terms, quants, length: this.#length / 10, pairs: this.#packPairs() }
   }
 }
 

@@ -12,7 +12,9 @@ export { BIGRAM_PREFIX }
 export type { DocumentTerms, DocumentText }
 
 /** Stored beside an index: terms of different versions do not meet. */
-export const analyzerVersion = 2
+export const analyzerVersion = 3
+/** The first one whose documents have pairs of neighbouring words. */
+export const pairsVersion = 3
 
 /** Beginnings of stems that are compared before a word is stemmed. */
 const agreeingUnitsMax = 3
@@ -45,6 +47,8 @@ export type TermUser = {
 
 export type Analyzer = {
   version: number
+  /** Whether the documents of the index that it stands for have pairs of neighbouring words. */
+  readonly hasPairs: boolean
   /** Terms of a page. Linear in its text. */
   document(document: DocumentText): DocumentTerms
   query(text: string): QueryTerms
@@ -68,6 +72,7 @@ export function createAnalyzer(dictionary: Dictionary): Analyzer {
   const counter = new DocumentCounter(dictionary, memory)
   return {
     version: analyzerVersion,
+    hasPairs: true,
     document: (document) => counter.count(document),
     query(text) {
       memory.trim()

@@ -90,8 +90,7 @@ export function createCollection({ searchBy, ...options }: CollectionOptions = {
     const centre = page.groupOf ?? page.copyOf
     putFingerprint(store, urlId, centre ? (store.urlRow(centre)?.id ?? urlId) : urlId)
     if (copyOf !== null) return null
-    const { terms, quants, length } = words.document({ title, headings: '', text, rest, url })
-    return { docno, terms, quants, length }
+    return { docno, ...words.document({ title, headings: '', text, rest, url }) }
   }
 
   return {

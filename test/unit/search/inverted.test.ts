@@ -29,17 +29,24 @@ function unpacked(segment: PackedSegment): Postings {
 
 function naive(documents: readonly IndexedDocument[]): Postings {
   const all = new Map<string, [number, number][]>()
-  for (const { docno, terms, quants } of documents)
-    for (const [i, term] of terms.entries()) {
-      const own = all.get(term) ?? []
-      own.push([docno, quants[i] as number])
-      all.set(term, own)
-    }
+  const push = (term: string, docno: number, quant: number): void => {
+    const own = all.get(term) ?? []
+    own.push([docno, quant])
+    all.set(term, own)
+  }
+  for (const { docno, terms, quants, pairs } of documents) {
+    for (const [i, term] of terms.entries()) push(term, docno, quants[i] as number)
+    for (const pair of pairs ?? []) push(`\u0002${chr(0x4000 + (pair >> 6))}`, docno, pair & 63)
+    if (!pairs) push('\u0002', docno, 0)
+  }
   return [...all].sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
+const chr = String.fromCharCode
+
 /** Names of `Object.prototype`, of array elements and of characters beyond the first plane are terms like others. */
 const vocabulary = [
+  '\u0001title',
   '__proto__',
   'constructor',
   'length',
@@ -58,7 +65,10 @@ function documentsOf(random: () => number, first: number, count: number): Indexe
     docno += 1 + Math.floor(random() * 3)
     const terms = vocabulary.filter(() => random() < 0.3)
     const quants = Uint8Array.from(terms, () => Math.floor(random() * 64))
-    return { docno, terms, quants, length: terms.length }
+    // Some of one bucket, some documents without.
+    const distinct = new Set(Array.from({ length: 40 }, () => Math.floor(random() ** 4 * 2 ** 19)))
+    const pairs = random() < 0.1 ? null : Uint32Array.from([...distinct].toSorted((a, b) => a - b))
+    return { docno, terms, quants, length: terms.length, pairs }
   })
 }
 

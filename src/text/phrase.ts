@@ -1,5 +1,6 @@
-/** Judges by the stored text what postings cannot tell: whether a phrase stands there. Pure. */
-import { foldText } from '../text/normalize.ts'
+/** Phrases: whether one stands in a text, and the neighbouring words that tell by postings where it may stand. Pure. */
+import { mix32 } from '../lib/hash.ts'
+import { foldText } from './normalize.ts'
 
 /** A phrase as it is looked for: folded stretches of letters, between which anything else may stand. */
 export type Phrase = { chunks: readonly string[] }
@@ -72,3 +73,62 @@ function endOfNext(text: string, from: number, chunk: string): number {
 /** Whether a phrase may begin or end at `at`: not within a word of an alphabet. */
 const isBorder = (text: string, at: number): boolean =>
   classAt(text, at - 1) !== ALPHABETIC || classAt(text, at) !== ALPHABETIC
+
+/* A pair of neighbouring words is a number of 19 bits: the term of its bucket, and a check in the place of the frequency. */
+const CHECK_BITS = 6
+const BUCKET_BITS = 13
+/** First character of the terms of pairs: a term space of its own, which no word can enter. */
+export const PAIR_PREFIX = '\u0002'
+/** Held by documents whose pairs were not counted. */
+export const UNCOUNTED_PAIRS = PAIR_PREFIX
+export const pairBuckets = 2 ** BUCKET_BITS
+/** Some character: in their order the terms are in order. */
+const FIRST_BUCKET = 0x4000
+
+export const bucketOfPair = (pair: number): number => pair >>> CHECK_BITS
+export const checkOfPair = (pair: number): number => pair & (2 ** CHECK_BITS - 1)
+export const termOfBucket = (bucket: number): string =>
+  PAIR_PREFIX + String.fromCharCode(FIRST_BUCKET + bucket)
+
+/**
+ * Calls `use` for every two neighbouring words of alphabets with nothing but separators between them; where a stretch holds Han as well,
+ * its end or beginning in an alphabet counts. What a phrase has of these, every text has that holds the phrase. Linear.
+ * @param folded by foldText
+ */
+export function eachWordPair(folded: string, use: (pair: number) => void): void {
+  let before = 0
+  for (let i = 0; i < folded.length;) {
+    if (classAt(folded, i) === SEPARATOR) {
+      i += 1
+      continue
+    }
+    let first = 0
+    let hash = 0
+    let isFirst = true
+    for (; i < folded.length; i += 1) {
+      const kind = classAt(folded, i)
+      if (kind === ALPHABETIC) {
+        hash = Math.imul((hash || seedOfWord) ^ folded.charCodeAt(i), 0x0100_0193)
+        if (isFirst) first = hash
+      } else if (kind === BLANKLESS) {
+        isFirst = false
+        hash = 0
+      } else break
+    }
+    if (before !== 0 && first !== 0) use(pairOf(before, first))
+    before = hash
+  }
+}
+
+/* FNV-1a; a hash of 0 stands for no word, and one word in four milliards has none: its pairs are missing on both sides. */
+const seedOfWord = 0x811c_9dc5
+
+const pairOf = (first: number, second: number): number =>
+  mix32(Math.imul(first, 0x85eb_ca6b) + second) >>> (32 - BUCKET_BITS - CHECK_BITS)
+
+/** The pairs of a phrase, each once. */
+export function pairsOfPhrase(text: string): number[] {
+  const pairs = new Set<number>()
+  eachWordPair(foldText(text), (pair) => pairs.add(pair))
+  return [...pairs]
+}
