@@ -103,7 +103,11 @@ export function createSearcher(store: Reader, analyzer: Analyzer | CurrentAnalyz
     },
     answer(request, deadlineMs) {
       refuseLong(request.q)
-      return within(() => answer(request, deadlineMs))
+      const found = within(() => answer(request, deadlineMs))
+      if (found.suggestions.length === 0 || hidden === null) return found
+      // Segments may still have the terms of a page that was masked or dropped.
+      const suggestions = found.suggestions.filter(({ text }) => !isHidden(text, hidden))
+      return { ...found, suggestions }
     },
     suggest: (q, limit) => within(() => suggester(q, limit)),
     similar: (id, limit, deadlineMs) => within(() => similar(id, limit, deadlineMs)),

@@ -8,20 +8,21 @@ import { frame, type Look } from './layout.ts'
 import type { ApiRoute } from './routes.ts'
 import { readParameters } from './requests.ts'
 import type { CopyGroups } from '../store/copies.ts'
+import type { Visitors } from './visitors.ts'
 
 export const groupsShown = 20
 
-export function filterRoutes(crawl: CrawlControl): ApiRoute[] {
+export function filterRoutes(crawl: CrawlControl, visitors: Visitors): ApiRoute[] {
   return [
     {
       method: 'GET',
       path: '/api/v1/admin/filters',
       operation: {
-        summary: 'URLs seen, copies by host, words of lists that were found',
+        summary: 'URLs seen, copies by host, words of lists that were found, people who search',
         access: 'admin',
         answer: { 'application/json': answers.Filters },
       },
-      handle: async () => json(await crawl.filters()),
+      handle: async () => json({ ...(await crawl.filters()), people: visitors.counts() }),
     },
     {
       method: 'GET',

@@ -43,6 +43,10 @@ export const filtersAnswer = record({
     groups: count,
     hosts: listOf(record({ host: string, exact: count, near: count })),
   }),
+  people: record(
+    { today: count, yesterday: count },
+    'About how many different addresses searched, by UTC day, since the start',
+  ),
   words: record({
     lists: listOf(record({ name: string, policy, words: count, allowed: count })),
     problems: strings,

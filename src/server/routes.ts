@@ -22,6 +22,7 @@ import type { Schema } from './json-schema.ts'
 import { openApiDocument } from './openapi.ts'
 import type { Operation } from './openapi.ts'
 import { filterRoutes } from './filter-pages.ts'
+import type { Visitors } from './visitors.ts'
 import { reindexRoutes } from './reindex-routes.ts'
 import { hostRoutes, sourceRoutes } from './source-routes.ts'
 import { readCrawlSpec, readFacetSearch, readParameters, readSearch } from './requests.ts'
@@ -340,13 +341,13 @@ function openSearchDescription(call: Call): Reply {
 }
 
 /** The list that the server registers and the OpenAPI document prints. */
-export function apiRoutes(ports: Ports, events: ProgressEvents): ApiRoute[] {
+export function apiRoutes(ports: Ports, events: ProgressEvents, visitors: Visitors): ApiRoute[] {
   const routes = [
     ...searchRoutes(ports),
     ...findMoreRoutes(ports),
     ...suggestRoutes(ports),
     ...adminRoutes(ports, events),
-    ...filterRoutes(ports.crawl),
+    ...filterRoutes(ports.crawl, visitors),
     ...jobChangeRoutes(ports),
     ...sourceRoutes(ports.crawl),
     ...hostRoutes(ports.crawl),

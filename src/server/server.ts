@@ -18,6 +18,7 @@ import { pageRoutes } from './pages.ts'
 import { asAppError, problemReply, titleOf } from './problem.ts'
 import type { PublicFiles } from './public-files.ts'
 import { apiRoutes } from './routes.ts'
+import { createVisitors, type Visitors } from './visitors.ts'
 
 /** How long a client may take. Fastify's own values hold slow ones for minutes. */
 export const timeouts = {
@@ -64,6 +65,9 @@ export type Server = {
 }
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'] as const
+/** Who asks for them searches: the page and the API, behind whatever prefix. */
+const searchAddress = /\/search\/?(?:\?|$)/
+
 /** Answers of these addresses are for programs, also when they are errors. */
 const forPrograms = /^\/(api|livez|readyz|suggest|openapi\.json|opensearch\.xml)(?=\/|$)/i
 
@@ -267,11 +271,30 @@ const fileRoutes = (files: PublicFiles): Route[] =>
 const parseForm = (_: unknown, body: string, done: (error: null, form: unknown) => void): void =>
   done(null, readQuery(body))
 
+/** Before anything is done for a request. */
+function addRequestHook(
+  app: ReturnType<typeof createFastify>,
+  hostNames: ReadonlySet<string>,
+  visitors: Visitors,
+  isClosing: () => boolean,
+): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    refuseForeignHost(request.headers.host, hostNames)
+    if (isClosing()) {
+      void reply.header('connection', 'close')
+      throw new AppError('shutting_down', 'The server is closing.', { retryAfterS: 5 })
+    }
+    if (searchAddress.test(request.url)) visitors.note(request.ip)
+    done()
+  })
+}
+
 /** Builds the whole server; nothing is opened before `listen`. */
 export function createServer(options: ServerOptions): Server {
   const { crawl, log, publicFiles } = options
   const hostNames: ReadonlySet<string> = new Set(options.hostNames)
   const events = createProgressEvents(crawl)
+  const visitors = createVisitors(options.now ?? Date.now)
   const guard = createGuard({
     key: options.key,
     hostNames,
@@ -284,19 +307,12 @@ export function createServer(options: ServerOptions): Server {
   let isClosing = false
 
   app.setErrorHandler(onError)
-  app.addHook('onRequest', (request, reply, done) => {
-    refuseForeignHost(request.headers.host, hostNames)
-    if (isClosing) {
-      void reply.header('connection', 'close')
-      throw new AppError('shutting_down', 'The server is closing.', { retryAfterS: 5 })
-    }
-    done()
-  })
+  addRequestHook(app, hostNames, visitors, () => isClosing)
   app.setNotFoundHandler(() => {
     throw new AppError('not_found', 'There is nothing at this address.')
   })
   // Scopes, not prefixes, say what a route takes and whom it admits: no spelling of an address gets around them.
-  const api = apiRoutes(options, events)
+  const api = apiRoutes(options, events, visitors)
   const isAdmin = (route: (typeof api)[number]): boolean => route.operation.access === 'admin'
   void app.register((scope, _, done) => {
     scope.removeContentTypeParser('text/plain')

@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import type { SearchAnswer, SearchRequest } from '../../../src/search/answer.ts'
 import { type Collection, createCollection, type Page, searchRequest } from './collection.ts'
+import { packWords } from '../../../src/text/word-list.ts'
+import { openWords } from '../../../src/text/word-match.ts'
 
 const soon = (): number => performance.now() + 10_000
 const page = (name: string, text: string, more: Partial<Page> = {}): Page => ({
@@ -175,6 +177,23 @@ describe('a search', () => {
       code: 'overloaded',
     })
     assert.deepEqual(names(ask('word')), ['a'])
+  })
+
+  it('suggests nothing that a list hides, and what it only flags', () => {
+    collection.add([
+      page('a', 'red apple', { title: 'Gambling news' }),
+      page('b', 'red pear', { title: 'Garden news' }),
+    ])
+    const { searcher } = collection
+    const texts = () => searcher.suggest('ga', 8).suggestions.map(({ text }) => text)
+    const list = { name: 'x', words: ['gambling', 'red'], allowed: [] }
+    searcher.hide(openWords(packWords([{ ...list, policy: 'flag' }])))
+    assert.ok(texts().includes('Gambling news') && texts().includes('gambling'))
+    searcher.hide(openWords(packWords([{ ...list, policy: 'unsuggested' }])))
+    assert.deepEqual(texts(), ['garden', 'Garden news'])
+    assert.deepEqual(ask('red qwertz', { match: 'all' }).suggestions, [])
+    searcher.hide(null)
+    assert.ok(texts().includes('gambling'))
   })
 
   it('completes words and titles while typing, in both languages', () => {

@@ -72,6 +72,12 @@ describe('Answers keep their schema:', () => {
       await expectAnswer(await get(path, { headers: admin }), schema)
     })
   }
+  it('people who search are counted, each once', async () => {
+    for (const path of ['/api/v1/search?q=a', '/search?q=b', '/livez']) await get(path)
+    const answer = await get('/api/v1/admin/filters', { headers: admin })
+    const { people } = (await answer.json()) as { people: object }
+    assert.deepEqual(people, { today: 1, yesterday: 0 })
+  })
   it('filters on fields reach the search as one condition for each name', async () => {
     await get('/api/v1/search?q=a&field.n=1&field.n=2&field.n.gte=0&field.%E7%A7%8D%E7%B1%BB=x')
     assert.deepEqual(server.search.asked?.fields, [
