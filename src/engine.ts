@@ -263,6 +263,7 @@ class Engine {
       rebuild: () => this.#rebuild(),
       reindex: () => this.#index.reindex(),
       reindexProgress: () => this.#index.reindexProgress(),
+      catchUp: () => this.#index.catchUp(),
       finish: () => this.#index.finish(),
       filters: () => this.#filters(),
       copyGroups: ({ cursor, limit }: { cursor: number | null; limit: number }) =>

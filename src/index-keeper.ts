@@ -223,7 +223,12 @@ export class IndexKeeper {
     this.#schedule()
   }
 
-  /** Everything pending is in stored segments, every merge is done. */
+  /** Everything pending is in stored segments: what is stored can be found. An index that is being made is not waited for. */
+  async catchUp(): Promise<void> {
+    while (this.#work(true, false)) await nextTurn()
+  }
+
+  /** Everything pending is in stored segments, every merge is done, and the index that was being made answers. */
   async finish(): Promise<void> {
     while (this.#work(true)) await nextTurn()
   }
@@ -312,11 +317,11 @@ export class IndexKeeper {
   }
 
   /** One slice; true while more is to be done. */
-  #work(isForced: boolean): boolean {
+  #work(isForced: boolean, alsoBuilds = true): boolean {
     const startMs = performance.now()
     try {
       if (this.#writer.work(sliceMs, isForced)) return true
-      if (this.#build === null) return false
+      if (this.#build === null || !alsoBuilds) return false
       if (this.#build.step(sliceMs)) this.#takeOver(this.#build)
       return true
     } catch (error) {

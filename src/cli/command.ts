@@ -115,7 +115,7 @@ async function openForReading(call: Call, asked: Asked): Promise<App> {
   try {
     await app.ready()
     // What the engine caught up with must be in the index before the question: it reaches the search thread on a way of its own.
-    if (withEngine && asked === 'search') await app.engine('finish')
+    if (withEngine && asked === 'search') await app.engine('catchUp')
   } catch (error) {
     await app.close()
     throw error
