@@ -25,7 +25,7 @@ type Wish =
 type DateUnit = 'year' | 'month' | 'day'
 
 /**
- * `host`, `lang` (`language`), `type`, `date` (`date:year`, `date:month`, `date:day`), `field:NAME` (`field.NAME`). Of a field whose values are
+ * `host`, `lang` (`language`), `type`, `date` (`date:year`, `date:month`, `date:day`), `field:NAME` (`field.NAME`); for `field:*` see facetsFor. Of a field whose values are
  * paths (a/b/c) it gives the first steps; `field:NAME/a` gives the steps below a, `field:NAME/` the first ones, whatever the values are.
  * @throws AppError invalid_parameter
  */
@@ -43,6 +43,44 @@ export function readFacet(text: string): Wish {
     )
   return { kind: 'field', name, node: node === undefined ? null : node.replace(/\/+$/, '') }
 }
+
+/**
+ * `field:*` becomes the fields that most of what was found has, at most six. Not those whose values tell pages apart instead of
+ * bringing them together: more than 20 values, and more than half as many as pages.
+ */
+export function facetsFor(
+  asked: readonly string[],
+  matches: Matches,
+  attributes: Attributes,
+): readonly string[] {
+  if (!asked.includes(anyField)) return asked
+  const fields = attributes.fields()
+  const found = new Map<number, { values: number; count: number }>()
+  matches
+    .count(fields.valuesEnd(), (docno, see) => fields.eachId(docno, see))
+    .forEach((count, id) => {
+      if (count === 0) return
+      const field = fields.fieldOf(id)
+      const known = found.get(field) ?? { values: 0, count: 0 }
+      found.set(field, { values: known.values + 1, count: known.count + count })
+    })
+  const names = [...found]
+    .filter(
+      ([field, { values, count }]) =>
+        values <= fewValues || values * 2 <= count || fields.isTree(field),
+    )
+    .sort(([a, one], [b, other]) => other.count - one.count || a - b)
+    .map(([field]) => fields.fieldName(field))
+    .filter((name) => name !== '' && !name.includes('/'))
+    .slice(0, anyFieldsMax)
+  const all = asked.flatMap((facet) =>
+    facet === anyField ? names.map((name) => `field:${name}`) : [facet],
+  )
+  return [...new Set(all)]
+}
+const anyField = 'field:*'
+const anyFieldsMax = 6
+const fewValues = 20
 
 /** Most frequent first, then by value; at most `limit`. */
 export function countFacet(

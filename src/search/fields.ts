@@ -49,6 +49,23 @@ export class Fields {
     return this.#statements.fieldId.value(name) ?? null
   }
 
+  /** '' for a number that no field has. */
+  fieldName(field: number): string {
+    return this.#statements.fieldName.value(field) ?? ''
+  }
+
+  fieldOf(valueId: number): number {
+    return this.#fieldOfValue[valueId] ?? 0
+  }
+
+  /** Calls `see` with each value number that the document has, of any field. */
+  eachId(docno: number, see: (id: number) => void): void {
+    const start = this.#starts[docno] ?? 0
+    if (start === 0) return
+    const end = start + 1 + (this.#ids[start] as number)
+    for (let i = start + 1; i < end; i += 1) see(this.#ids[i] as number)
+  }
+
   /** Value numbers given out so far are below this. */
   valuesEnd(): number {
     return this.#lastValue + 1
@@ -181,6 +198,7 @@ const textRankFrom = 1e16
 type Id = { id: number }
 const prepareAll = (db: Db) => ({
   fieldId: db.prepare<Id>('SELECT id FROM field WHERE name=?'),
+  fieldName: db.prepare<{ name: string }>('SELECT name FROM field WHERE id=?'),
   valuesAfter: db.prepare<{ id: number; field: number }>(
     'SELECT id, field FROM field_value WHERE id > ? ORDER BY id',
   ),

@@ -17,7 +17,7 @@ import { Attributes } from './attributes.ts'
 import { createConditions } from './conditions.ts'
 import type { CurrentAnalyzer } from './current-analyzer.ts'
 import { createExplainer } from './explain.ts'
-import { countFacet } from './facets.ts'
+import { countFacet, facetsFor } from './facets.ts'
 import { Finder, type FinderTools } from './finder.ts'
 import { createIndexReader } from './flex.ts'
 import { createHelp } from './help.ts'
@@ -262,7 +262,10 @@ const facetsOf = (
   attributes: Attributes,
 ): Facets =>
   Object.fromEntries(
-    facets.map((facet) => [facet, countFacet(facet, facetLimit, matches, attributes)]),
+    facetsFor(facets, matches, attributes).map((facet) => [
+      facet,
+      countFacet(facet, facetLimit, matches, attributes),
+    ]),
   )
 
 /** How many hits each site has, by its number. */

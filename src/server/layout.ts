@@ -23,6 +23,8 @@ export type Look = {
   files: PublicFiles
   number: (value: number) => string
   date: (iso: string) => string
+  /** Of a tag such as `zh`; the tag itself where it has no name. */
+  languageName: (tag: string) => string
   /** With the time of day. */
   time: (iso: string) => string
 }
@@ -42,6 +44,7 @@ export function lookOf(call: Call, files: PublicFiles): Look {
     timeStyle: 'short',
     timeZone: 'UTC',
   })
+  const names = new Intl.DisplayNames(language, { type: 'language' })
   return {
     language,
     messages: messagesOf(language),
@@ -51,6 +54,8 @@ export function lookOf(call: Call, files: PublicFiles): Look {
     files,
     number: (value) => numbers.format(value),
     date: (iso) => (Number.isNaN(Date.parse(iso)) ? '' : dates.format(new Date(iso))),
+    languageName: (tag) =>
+      /^[a-z]{2,3}(-[A-Za-z]{2,8})?$/.test(tag) ? (names.of(tag) ?? tag) : tag,
     time: (iso) => `${times.format(new Date(iso))} UTC`,
   }
 }
@@ -65,8 +70,13 @@ export function languageHeaders(call: Call): Record<string, string> {
 const asset = ({ root, files }: Look, name: PublicFileName): string =>
   `${root}${files.get(name)?.path ?? name}`
 
-/** The box works as it stands; app.js makes it a combobox. */
-export const searchForm = (look: Look, q: string, isFocused = false): Html =>
+/** The box works as it stands; app.js makes it a combobox. `kept`: parameters that go along with other words. */
+export const searchForm = (
+  look: Look,
+  q: string,
+  isFocused = false,
+  kept = new URLSearchParams(),
+): Html =>
   html` <search>
     <form class="searchform" action="${look.root}search" method="get">
       <label class="sr" for="q">${look.messages.searchLabel}</label>
@@ -82,6 +92,9 @@ export const searchForm = (look: Look, q: string, isFocused = false): Html =>
         data-suggest="${look.root}api/v1/suggest"
         ${isFocused ? html`autofocus` : ''}
       />
+      ${[...kept]
+        .filter(([name]) => name !== 'q')
+        .map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
       <button type="submit">${look.messages.search}</button>
       <ul id="suggestions" role="listbox" aria-label="${look.messages.suggestions}" hidden></ul>
     </form>
@@ -143,6 +156,8 @@ export type Frame = {
   main: Html
   /** null = no box in the bar: the page has its own, or is the start page. */
   q: string | null
+  /** What the box sends beside the words. */
+  kept?: URLSearchParams
   /** home: centred, without a bar. */
   kind?: 'home' | 'plain'
   script?: 'admin.js'
@@ -150,7 +165,7 @@ export type Frame = {
   refreshS?: number | null
 }
 
-export const frame = (look: Look, { title, main, q, kind, script, refreshS }: Frame): Html =>
+export const frame = (look: Look, { title, main, q, kept, kind, script, refreshS }: Frame): Html =>
   html` <html lang="${look.language}" ${look.theme ? html`data-theme="${look.theme}"` : ''}>
     <head>
       <meta charset="utf-8" />
@@ -180,7 +195,7 @@ export const frame = (look: Look, { title, main, q, kind, script, refreshS }: Fr
                 ><img src="${asset(look, 'favicon.svg')}" alt="" width="26" height="26" /><span
                   >Findling</span
                 ></a
-              >${q === null ? '' : searchForm(look, q)}
+              >${q === null ? '' : searchForm(look, q, false, kept)}
             </header>`
       }
       <main id="content" tabindex="-1">${main}</main>

@@ -37,6 +37,15 @@ export type Messages = {
   foldCopies: string
   storedText: string
   moreFrom: string
+  moreOfSite: (count: string) => string
+  similar: string
+  oneOfSite: string
+  allOfSites: string
+  narrow: string
+  filtersInForce: string
+  all: string
+  facetNames: Record<'host' | 'lang' | 'type' | 'date', string>
+  listing: string
   without: string
   missing: string
   previous: string
@@ -48,7 +57,9 @@ export type Messages = {
   nothingHelp: string
   tryShorter: string
   dropWord: (word: string) => string
+  dropFilter: (filter: string) => string
   dropFilters: string
+  nothingFits: string
   enterWords: string
   note: string
   original: string
@@ -175,6 +186,15 @@ export const english: Messages = {
   foldCopies: 'Fold copies',
   storedText: 'Stored text',
   moreFrom: 'More from this site',
+  moreOfSite: (count) => `${count} more from this site`,
+  similar: 'Similar',
+  oneOfSite: 'One a site',
+  allOfSites: 'All of each site',
+  narrow: 'Narrow the search',
+  filtersInForce: 'Filters',
+  all: 'All',
+  facetNames: { host: 'Site', lang: 'Language', type: 'Type', date: 'Date' },
+  listing: 'All pages that fit the filters',
   without: 'Without this site',
   missing: 'Not on this page:',
   previous: 'Previous',
@@ -186,7 +206,9 @@ export const english: Messages = {
   nothingHelp: 'What may help:',
   tryShorter: 'Search for',
   dropWord: (word) => `Leave out “${word}”`,
+  dropFilter: (filter) => `Search without ${filter}`,
   dropFilters: 'Search without the filters',
+  nothingFits: 'No page fits the filters',
   enterWords: 'Type one or more words to search.',
   note: 'Note',
   original: 'Open the original page',

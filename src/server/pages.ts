@@ -16,6 +16,7 @@ import type { PublicFiles } from './public-files.ts'
 import { rankingRoute } from './ranking-page.ts'
 import { readSearch } from './requests.ts'
 import { documentOf, refuseWhileStarting, shownOf } from './routes.ts'
+import { countedFacets, hasFilter, pageSnippet } from './search-address.ts'
 import { resultPage } from './search-view.ts'
 
 export type PageOptions = { search: SearchPort; publicFiles: PublicFiles }
@@ -55,7 +56,7 @@ function requestOf(call: Call): SearchRequest {
     ([name, values]) => name !== 'ui' && (name === 'q' || values.some((value) => value !== '')),
   )
   const question = objectOfQuery(searchParameters, new Map(known))
-  return readSearch({ q: '', ...question, snippet: question['snippet'] ?? 240 })
+  return readSearch({ q: '', ...question, snippet: question['snippet'] ?? pageSnippet })
 }
 
 function storedPage(look: Look, document: DocumentRecord): Html {
@@ -101,7 +102,7 @@ export function pageRoutes({ search, publicFiles }: PageOptions, guard: Guard): 
       path: '/search',
       async handle(call) {
         const request = requestOf(call)
-        if (request.q.trim() === '' && request.site.length === 0) {
+        if (request.q.trim() === '' && !hasFilter(request)) {
           const { messages } = look(call)
           const main = html`<h1 class="sr">${messages.search}</h1>
             <p class="box">${messages.enterWords}</p>`
@@ -113,7 +114,7 @@ export function pageRoutes({ search, publicFiles }: PageOptions, guard: Guard): 
           return page(body, 200, languageHeaders(call))
         }
         refuseWhileStarting(search)
-        const answer = await search.search(request)
+        const answer = await search.search({ ...request, facets: countedFacets(request) })
         return page(resultPage(look(call), { request, answer }), 200, languageHeaders(call))
       },
     },

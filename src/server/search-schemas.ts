@@ -84,7 +84,7 @@ export const searchParameters: Schema = {
     facets: {
       ...facetList,
       description:
-        'host, lang, type, date (date:year, date:month, date:day), field:NAME; field:NAME/NODE: what is below a node of a tree. Repeated, or with commas',
+        'host, lang, type, date (date:year, date:month, date:day), field:NAME; field:NAME/NODE: what is below a node of a tree; field:*: the fields that most hits have. Repeated, or with commas',
     },
     facet: { ...facetList, description: 'The same' },
     facet_limit: { type: 'integer', minimum: 1, maximum: 100, default: 10 },

@@ -1,90 +1,28 @@
 /** The page of results: pure, from an answer to HTML. What is asked and how is pages.ts's part. */
-import type { Hit, SearchAnswer, SearchRequest } from '../search/answer.ts'
+import type { Hit } from '../search/answer.ts'
+import { facetLists } from './facet-view.ts'
+import { filtersInForce, help, periods, without } from './filter-view.ts'
+import type { ResultPage } from './filter-view.ts'
 import { html, marked, webHref } from './html.ts'
 import type { Html, HtmlValue } from './html.ts'
 import { frame } from './layout.ts'
 import type { Look } from './layout.ts'
+import { addressOf, parametersOf } from './search-address.ts'
 
 const offsetMax = 1000
-const periods = ['P7D', 'P1M', 'P1Y'] as const
 const languageTag = /^[a-z]{2,3}(-[A-Za-z0-9]{2,8})*$/
-
-export type ResultPage = {
-  request: SearchRequest
-  answer: SearchAnswer
-}
-
-/** The search as the address names it; without what is the default anyway. */
-function addressOf(
-  look: Look,
-  request: SearchRequest,
-  change: Partial<SearchRequest> = {},
-): string {
-  // Whatever is changed, the list begins anew.
-  const wish: SearchRequest = { ...request, offset: 0, ...change }
-  const parameters = new URLSearchParams({ q: wish.q })
-  for (const site of wish.site) parameters.append('site', site)
-  for (const site of wish.notSite) parameters.append('-site', site)
-  for (const lang of wish.lang) parameters.append('lang', lang)
-  if (wish.sort !== 'relevance') parameters.set('sort', wish.sort)
-  if (wish.match !== 'auto') parameters.set('match', wish.match)
-  if (wish.since !== null) parameters.set('since', wish.since)
-  if (wish.until !== null) parameters.set('until', wish.until)
-  if (wish.group !== 'duplicate') parameters.set('group', wish.group)
-  if (wish.offset > 0) parameters.set('offset', String(wish.offset))
-  return `${look.root}search?${parameters.toString()}`
-}
 
 const chip = (href: string, label: string, isCurrent: boolean): Html =>
   html`<li>
     <a class="chip" href="${href}" ${isCurrent ? html`aria-current="true"` : ''}>${label}</a>
   </li>`
 
-const without = (list: readonly string[], value: string): string[] =>
-  list.filter((item) => item !== value)
-
-/** Each filter in force as a link that takes it away: those of the address, and operators within the query. */
-function filtersInForce(look: Look, { request, answer }: ResultPage): Html[] {
-  const removed = (label: string, change: Partial<SearchRequest>): Html =>
-    html`<li>
-      <a class="chip filter" href="${addressOf(look, request, change)}"
-        ><span class="sr">${look.messages.remove} </span>${label}
-        <span aria-hidden="true">×</span></a
-      >
-    </li>`
-  const inQuery = (operator: string, value: string): Html | null => {
-    const word = `${operator}:${value}`
-    const at = request.q.toLowerCase().indexOf(word.toLowerCase())
-    if (at < 0) return null
-    const q = `${request.q.slice(0, at)} ${request.q.slice(at + word.length)}`
-    return removed(word, { q: q.replace(/\s+/g, ' ').trim() })
-  }
-  const { site, lang } = answer.query.parsed
-  const written = [
-    ...without([...site], '')
-      .filter((value) => !request.site.includes(value))
-      .map((value) => inQuery('site', value)),
-    ...lang.filter((value) => !request.lang.includes(value)).map((value) => inQuery('lang', value)),
-  ].filter((item) => item !== null)
-  return [
-    ...request.site.map((value) =>
-      removed(`site:${value}`, { site: without(request.site, value) }),
-    ),
-    ...request.notSite.map((value) =>
-      removed(`-site:${value}`, { notSite: without(request.notSite, value) }),
-    ),
-    ...request.lang.map((value) =>
-      removed(`lang:${value}`, { lang: without(request.lang, value) }),
-    ),
-    ...(request.until === null ? [] : [removed(`≤ ${request.until}`, { until: null })]),
-    ...written,
-  ]
-}
-
-function tools(look: Look, result: ResultPage): Html {
+function tools(look: Look, result: ResultPage, hasFacets: boolean): Html {
   const { request } = result
   const { messages } = look
   const isFolded = request.group === 'duplicate'
+  const isOneASite = request.collapse === 'site'
+  const anyTime = { since: null, until: null }
   const filters = filtersInForce(look, result)
   return html`<nav class="tools" aria-label="${messages.sort}, ${messages.time}">
     <ul class="chips">
@@ -92,9 +30,13 @@ function tools(look: Look, result: ResultPage): Html {
       ${chip(addressOf(look, request, { sort: 'date' }), messages.newestFirst, request.sort === 'date')}
     </ul>
     <ul class="chips">
-      ${chip(addressOf(look, request, { since: null }), messages.anyTime, request.since === null)}
+      ${chip(addressOf(look, request, anyTime), messages.anyTime, request.since === null && request.until === null)}
       ${periods.map((since) =>
-        chip(addressOf(look, request, { since }), messages.past[since], request.since === since),
+        chip(
+          addressOf(look, request, { since, until: null }),
+          messages.past[since],
+          request.since === since,
+        ),
       )}
     </ul>
     <ul class="chips">
@@ -103,8 +45,20 @@ function tools(look: Look, result: ResultPage): Html {
         isFolded ? messages.showCopies : messages.foldCopies,
         false,
       )}
-      ${filters}
+      ${chip(
+        addressOf(look, request, { collapse: isOneASite ? null : 'site' }),
+        isOneASite ? messages.allOfSites : messages.oneOfSite,
+        false,
+      )}
     </ul>
+    ${
+      filters.length > 0
+        ? html`<ul class="chips" aria-label="${messages.filtersInForce}">
+            ${filters}
+          </ul>`
+        : ''
+    }
+    ${hasFacets ? html`<a class="chip jump" href="#narrow">${messages.narrow}</a>` : ''}
   </nav>`
 }
 
@@ -170,7 +124,18 @@ function hitItem(look: Look, hit: Hit, result: ResultPage): Html {
           >${messages.storedText}</a
         >
       </li>
-      <li><a href="${addressOf(look, request, { site: [hit.site] })}">${messages.moreFrom}</a></li>
+      <li>
+        <a rel="nofollow" href="${addressOf(look, request, { site: [hit.site], collapse: null })}"
+          >${hit.more_from_site ? messages.moreOfSite(look.number(hit.more_from_site)) : messages.moreFrom}</a
+        >
+      </li>
+      <li>
+        <a
+          rel="nofollow"
+          href="${addressOf(look, request, { q: `related:${hit.id}`, sort: 'relevance' })}"
+          >${messages.similar}</a
+        >
+      </li>
       <li>
         <a
           href="${addressOf(look, request, { notSite: [...without(request.notSite, hit.site), hit.site] })}"
@@ -181,61 +146,19 @@ function hitItem(look: Look, hit: Hit, result: ResultPage): Html {
   </li>`
 }
 
-/** For an empty answer: what else to ask, as links. */
-function help(look: Look, { request, answer }: ResultPage): Html {
-  const { messages } = look
-  const words = answer.query.parsed.must
-  const hasFilters =
-    request.site.length + request.notSite.length + request.lang.length > 0 ||
-    request.since !== null ||
-    request.until !== null
-  const links = [
-    ...answer.suggestions.map(
-      ({ text }) =>
-        html`<li>
-          ${messages.tryShorter} <a href="${addressOf(look, request, { q: text })}">${text}</a>
-        </li>`,
-    ),
-    ...(words.length > 1 ? words : []).map((word) => {
-      const q = words.filter((other) => other !== word).join(' ')
-      return html`<li>
-        <a href="${addressOf(look, request, { q })}">${messages.dropWord(word)}</a>
-      </li>`
-    }),
-    ...(hasFilters
-      ? [
-          html`<li>
-            <a
-              href="${addressOf(look, request, { site: [], notSite: [], lang: [], since: null, until: null })}"
-              >${messages.dropFilters}</a
-            >
-          </li>`,
-        ]
-      : []),
-  ]
-  return html`<div class="box">
-    <p><strong>${messages.nothing(request.q)}</strong></p>
-    ${
-      links.length > 0
-        ? html`<p>${messages.nothingHelp}</p>
-            <ul>
-              ${links}
-            </ul>`
-        : ''
-    }
-  </div>`
-}
-
 function pager(look: Look, { request, answer }: ResultPage): HtmlValue {
-  const { offset, limit } = request
+  const { offset, limit, next_cursor: cursor } = answer
   const next = offset + limit
-  const hasNext = next < answer.total.value && next <= offsetMax && answer.hits.length > 0
+  const hasNext = next < answer.total.value && answer.hits.length > 0
+  // Far from the beginning only the cursor knows the way, and it leads forward.
+  const isFar = request.cursor !== null || next > offsetMax
+  const forward = isFar ? cursor && { cursor } : { offset: next }
+  const back = Math.max(0, offset - limit)
   if (offset === 0 && !hasNext) return null
   const { messages } = look
-  const at = (position: number): string => addressOf(look, request, { offset: position })
   return html`<nav class="pager" aria-label="${messages.pages}">
-    ${offset > 0 ? html`<a class="button" rel="prev" href="${at(Math.max(0, offset - limit))}">${messages.previous}</a>` : ''}
-    ${hasNext ? html`<a class="button" rel="next" href="${at(next)}">${messages.next}</a>` : ''}
+    ${offset > 0 && back <= offsetMax ? html`<a class="button" rel="prev" href="${addressOf(look, request, { offset: back })}">${messages.previous}</a>` : ''}
+    ${hasNext && forward ? html`<a class="button" rel="next" href="${addressOf(look, request, forward)}">${messages.next}</a>` : ''}
   </nav>`
 }
 
@@ -262,18 +185,31 @@ export function resultPage(look: Look, result: ResultPage): Html {
   const { request, answer } = result
   const { messages } = look
   const total = messages.about(look.number(answer.total.value), answer.total.relation === 'gte')
-  const main = html`<h1 class="sr">${messages.resultsFor(request.q)}</h1>
-    ${tools(look, result)}
+  const isListing = request.q.trim() === ''
+  const title = isListing ? messages.listing : messages.resultsFor(request.q)
+  const facets = facetLists(look, request, answer)
+  const main = html`<h1 class="sr">${title}</h1>
+    ${tools(look, result, facets !== null)}
     <p class="quiet meta">${total} · ${messages.took(look.number(Math.round(answer.took_ms)))}</p>
     ${notes(look, result)}
-    ${
-      answer.hits.length === 0
-        ? help(look, result)
-        : html`<ol class="hits" start="${request.offset + 1}">
-            ${answer.hits.map((hit) => hitItem(look, hit, result))}
-          </ol>`
-    }
-    ${pager(look, result)}
-    <p class="quiet"><a href="${look.root}how-this-ranks">${messages.ranking.link}</a></p>`
-  return frame(look, { title: `${request.q} - Findling`, main, q: request.q })
+    <div class="columns">
+      <div>
+        ${
+          answer.hits.length === 0
+            ? help(look, result)
+            : html`<ol class="hits" start="${answer.offset + 1}">
+                ${answer.hits.map((hit) => hitItem(look, hit, result))}
+              </ol>`
+        }
+        ${pager(look, result)}
+        <p class="quiet"><a href="${look.root}how-this-ranks">${messages.ranking.link}</a></p>
+      </div>
+      ${facets}
+    </div>`
+  return frame(look, {
+    title: `${isListing ? title : request.q} - Findling`,
+    main,
+    q: request.q,
+    kept: parametersOf({ ...request, offset: 0, cursor: null }),
+  })
 }

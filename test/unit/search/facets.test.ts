@@ -82,6 +82,38 @@ describe('a facet', () => {
     assert.deepEqual(counts(all, 'field:kind'), { x: 2, y: 2 })
   })
 
+  it('of any field is that of the fields that most hits have and that bring some together', () => {
+    collection.add(
+      Array.from({ length: 50 }, (_, i) =>
+        page(`a.test/${i}`, i < 30 ? 'x' : 'y', {
+          fields: {
+            isbn: `n${i}`,
+            level: i % 2 ? 'easy' : 'hard',
+            topic: `code/t${i % 15}/p${i}`,
+            'a/b': 'c',
+            ...(i === 0 ? { rare: 'r' } : {}),
+            ...(i >= 30 ? { elsewhere: 'e' } : {}),
+          },
+        }),
+      ),
+    )
+    const { facets } = ask('x', { facets: ['field:*', 'lang', 'field:level'] })
+    assert.deepEqual(Object.keys(facets).sort(), [
+      'field:level',
+      'field:rare',
+      'field:topic',
+      'lang',
+    ])
+    assert.deepEqual(
+      facets['field:level'],
+      ask('x', { facets: ['field:level'] }).facets['field:level'],
+    )
+    const several = Array.from({ length: 9 }, (_, i): [string, string] => [`f${i}`, 'v'])
+    collection.add([page('b.test/1', 'z', { fields: Object.fromEntries(several) })])
+    assert.equal(Object.keys(ask('z', { facets: ['field:*'] }).facets).length, 6)
+    assert.deepEqual(ask('nothing', { facets: ['field:*'] }).facets, {})
+  })
+
   it('of dates has days, months or years as the dates are spread, the newest first', () => {
     const dated = (...dates: string[]): void =>
       collection.add(dates.map((date, i) => page(`a.test/${date}${i}`, 'x', { publishedAt: date })))

@@ -17,6 +17,8 @@ import { createPublicFiles, publicFileNames } from '../../../src/server/public-f
 import { AppError } from '../../../src/lib/errors.ts'
 import type {
   FacetValue,
+  Facets,
+  Help,
   Hit,
   Range,
   SearchAnswer,
@@ -87,6 +89,13 @@ function hitOf(document: DocumentRecord, request: SearchRequest, copies: Documen
   }
 }
 
+const helpFor = (words: readonly string[], { q, site }: SearchRequest): Help => ({
+  words: words.map((word, at) => ({ word, q: words.toSpliced(at, 1).join(' '), total: at + 1 })),
+  filters: site.map((name) => ({ filter: `site:${name}`, parameter: 'site', q, total: 7 })),
+})
+
+const isPlainField = (facet: string): boolean => /^field:[^/]+$/.test(facet)
+
 const hostFacet = (found: readonly DocumentRecord[]): FacetValue[] =>
   [...Map.groupBy(found, ({ url }) => url.split('/')[2] ?? '')].map(([value, { length }]) => ({
     value,
@@ -97,13 +106,18 @@ const hostFacet = (found: readonly DocumentRecord[]): FacetValue[] =>
 export type MemorySearch = SearchPort & {
   documents: DocumentRecord[]
   failure: Error | null
+  /** What is counted beside the hosts. */
+  facets: Facets
   asked: SearchRequest | null
 }
 
 export function createMemorySearch(documents: DocumentRecord[] = []): MemorySearch {
+  const namesOf = (facet: string): string[] =>
+    facet === 'field:*' ? Object.keys(port.facets).filter(isPlainField) : [facet]
   const port: MemorySearch = {
     documents,
     failure: null,
+    facets: {},
     asked: null,
     search(request) {
       port.asked = request
@@ -113,7 +127,9 @@ export function createMemorySearch(documents: DocumentRecord[] = []): MemorySear
         const whole = `${document.title} ${document.text} ${document.url}`.toLowerCase()
         const isOurs =
           request.site.length === 0 || request.site.some((s) => document.url.includes(s))
-        return isOurs && words.some((word) => whole.includes(word.toLowerCase()))
+        const isAsked =
+          words.length === 0 || words.some((word) => whole.includes(word.toLowerCase()))
+        return isOurs && isAsked
       })
       const heads = found.filter(({ duplicate_of }) => duplicate_of === null)
       const hits = heads.slice(request.offset, request.offset + request.limit).map((head) =>
@@ -139,8 +155,13 @@ export function createMemorySearch(documents: DocumentRecord[] = []): MemorySear
         warnings: request.q.includes('(') ? [`"${request.q}" was read as plain words`] : [],
         hits,
         next_cursor: null,
-        facets: Object.fromEntries(request.facets.map((facet) => [facet, hostFacet(heads)])),
-        help: heads.length > 0 ? null : { words: [], filters: [] },
+        facets: Object.fromEntries(
+          request.facets.flatMap(namesOf).flatMap((facet) => {
+            const values = facet === 'host' ? hostFacet(heads) : (port.facets[facet] ?? [])
+            return values.length > 0 ? [[facet, values] as const] : []
+          }),
+        ),
+        help: heads.length > 0 ? null : helpFor(words, request),
       }
       return Promise.resolve(answer)
     },
