@@ -134,9 +134,9 @@ function lacking(request: SearchRequest, parameter: string | null): Partial<Sear
     case 'since':
     case 'until':
       return { [parameter]: null }
+    case null:
+      return {}
     default:
-      return parameter === null
-        ? {}
-        : { fields: request.fields.filter(({ name }) => `field.${name}` !== parameter) }
+      return { fields: request.fields.filter(({ name }) => `field.${name}` !== parameter) }
   }
 }

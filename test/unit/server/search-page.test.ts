@@ -41,7 +41,12 @@ const linksOf = (page: string): Link[] =>
   )
 function linkOf(page: string, label: RegExp): URLSearchParams {
   const found = linksOf(page).find((link) => label.test(link.label))
-  assert.ok(found, `${String(label)} is none of ${linksOf(page).map((link) => link.label)}`)
+  assert.ok(
+    found,
+    `${String(label)} is none of ${linksOf(page)
+      .map((link) => link.label)
+      .join()}`,
+  )
   return found.parameters
 }
 const value = (text: string, count = 2, has_children = false) => ({
