@@ -11,6 +11,8 @@ const CLUSTER_UNITS_MAX = 32
 const CLUSTERS_MAX = 2048
 /** Output buffers above this many units are given back after use. */
 const KEPT_UNITS_MAX = 65_536
+/** Beyond what is asked for: most texts that grow in folding do so by little. */
+const SPARE_UNITS = 1_024
 
 /* What the table says about a unit; any other value is the folded unit itself (no folded unit is a control character). */
 const UNSEEN = 0
@@ -119,6 +121,7 @@ function foldKeeping(text: string, folding: Folding): FoldedText {
 /** Writes the folded units to `output` and, on request, their source offsets to `sources`. */
 function fold(text: string, folding: Folding, keepsOffsets: boolean): string {
   const { units } = folding
+  reserve(text.length, keepsOffsets)
   let size = 0
   let baseSource = 0 // where the last character began, here and in the output: a mark that follows changes it
   let baseSize = 0
@@ -127,7 +130,7 @@ function fold(text: string, folding: Folding, keepsOffsets: boolean): string {
     let folded = units[unit] as number
     if (folded === UNSEEN) folded = units[unit] = lookAt(unit, folding)
     if (folded > CONTINUES) {
-      if (size + 1 >= output.length) grow()
+      if (size + 1 >= output.length) reserve(2 * size, keepsOffsets)
       baseSource = i
       baseSize = size
       if (keepsOffsets) sources[size] = i
@@ -153,10 +156,11 @@ function fold(text: string, folding: Folding, keepsOffsets: boolean): string {
     const last = baseSource + CLUSTER_UNITS_MAX
     while (i < text.length && i < last && continues(text.charCodeAt(i), folding)) i += 1
     const cluster = foldCluster(text.slice(baseSource, i), folding)
-    while (baseSize + cluster.length >= output.length) grow()
+    if (baseSize + cluster.length >= output.length)
+      reserve(2 * (baseSize + cluster.length), keepsOffsets)
     size = baseSize
     for (let k = 0; k < cluster.length; k += 1) {
-      sources[size] = baseSource
+      if (keepsOffsets) sources[size] = baseSource
       output[size++] = cluster.charCodeAt(k)
     }
   }
@@ -219,12 +223,19 @@ function foldHan(char: string): string {
   return String.fromCharCode(textTables().simplified[unit - HAN_FIRST] ?? unit)
 }
 
-function grow(): void {
-  const [oldOutput, oldSources] = [output, sources]
-  output = new Uint16Array(oldOutput.length * 2)
-  sources = new Uint32Array(oldSources.length * 2)
-  output.set(oldOutput)
-  sources.set(oldSources)
+/** Room for `units` and some more; what is written stays. Offsets are seldom wanted, so they have room only then. */
+function reserve(units: number, keepsOffsets: boolean): void {
+  const wanted = units + SPARE_UNITS
+  if (output.length < wanted) {
+    const old = output
+    output = new Uint16Array(wanted)
+    output.set(old)
+  }
+  if (keepsOffsets && sources.length < output.length) {
+    const old = sources
+    sources = new Uint32Array(output.length)
+    sources.set(old)
+  }
 }
 
 function shrink(): void {

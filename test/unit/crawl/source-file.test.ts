@@ -31,6 +31,7 @@ describe('a described source', () => {
       delayMs: null,
       copies: 'fold',
       ttlDays: null,
+      schedule: null,
       http: null,
       rules: [],
     })
