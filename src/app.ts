@@ -14,6 +14,9 @@ import { createMemoryReleaser, tuneAllocator } from './lib/mmap.ts'
 import { sendEvent, type Caller } from './lib/rpc.ts'
 import { machineOf } from './machine.ts'
 import { profileOf, type Profile } from './memory.ts'
+import { createQueryMemory, type QueryMemory } from './query-memory.ts'
+import type { SearchAnswer } from './search/answer.ts'
+import type { AskedQuery } from './store/asked-queries.ts'
 import type { ExportCall, SearchCall, SimilarCall } from './searcher.ts'
 import type { CrawlControl, Health, IndexControl, SearchPort } from './server/control.ts'
 import type { JobStatus } from './store/records.ts'
@@ -84,8 +87,9 @@ export async function openApp(options: AppOptions): Promise<App> {
   startInOrder(threads)
   const released = releaseMemory()
   const { engine, search } = threads
+  const memory = queryMemoryOf(config, engine, log)
   return {
-    search: searchPort(config, search),
+    search: searchPort(config, search, memory),
     crawl: crawlControl((name, input) => callerOf(engine).call(name, input), progress),
     index: {
       reindex: async () => callerOf(engine).call('reindex'),
@@ -107,10 +111,25 @@ export async function openApp(options: AppOptions): Promise<App> {
     close: async () => {
       clearInterval(released)
       await search?.stop()
+      memory?.flush()
       await engine?.stop()
       lock?.release()
     },
   }
+}
+
+/** null where queries are not to be remembered, or nobody could write them. */
+function queryMemoryOf(config: Config, engine: KeptThread | null, log: Log): QueryMemory | null {
+  if (engine === null || config['remember-queries'] === 'off') return null
+  const send = async (asked: AskedQuery[]): Promise<void> => {
+    try {
+      await engine.caller().call('remember', asked)
+    } catch (error) {
+      // An engine that is away misses some counts, no more.
+      log('debug', 'queries were not counted', { error: String(error) })
+    }
+  }
+  return createQueryMemory((asked) => void send(asked))
 }
 
 /** First when the start is over, then whenever the process has grown: an idle one is left alone. */
@@ -184,7 +203,11 @@ class Progress {
 }
 
 /** At most `search-queue` queries wait or run at a time; more are refused at once, so that those accepted are answered in time. */
-function searchPort(config: Config, thread: KeptThread | null): SearchPort {
+function searchPort(
+  config: Config,
+  thread: KeptThread | null,
+  memory: QueryMemory | null,
+): SearchPort {
   let open = 0
   const ask = async <T>(name: string, input?: unknown): Promise<T> => {
     if (open >= config['search-queue']) {
@@ -198,9 +221,11 @@ function searchPort(config: Config, thread: KeptThread | null): SearchPort {
     }
   }
   return {
-    search: (request) => {
+    async search(request) {
       const untilMs = Date.now() + config['search-deadline-ms']
-      return ask('search', { request, untilMs } satisfies SearchCall)
+      const answer = await ask<SearchAnswer>('search', { request, untilMs } satisfies SearchCall)
+      memory?.note(request, answer)
+      return answer
     },
     suggest: (q, limit) => ask('suggest', { q, limit }),
     document: (id) => ask('document', id),

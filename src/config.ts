@@ -216,6 +216,13 @@ export const settings = {
     max: 1_000_000,
     about: 'Free room below which the crawl pauses.',
   },
+  'remember-queries': {
+    type: 'choice',
+    default: 'on',
+    of: ['on', 'off'],
+    about:
+      'on: queries that found something are counted, not by whom, and frequent ones are suggested. off: what was counted is forgotten.',
+  },
   log: {
     type: 'choice',
     default: 'text',

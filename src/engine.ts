@@ -44,6 +44,7 @@ import type {
   LearnedState,
   SourceStatus,
 } from './store/records.ts'
+import { type AskedQuery, forgetQueries, rememberQueries } from './store/asked-queries.ts'
 import { openStore, type Store } from './store/store.ts'
 import { loadTextTables } from './text/tables.ts'
 import { wordFolderOf } from './word-folder.ts'
@@ -162,6 +163,7 @@ class Engine {
   }
 
   begin(): void {
+    if (this.#data.config['remember-queries'] === 'off') forgetQueries(this.#store.db)
     this.#index.keepWorking()
     this.#loadDuplicates()
     this.#words.begin()
@@ -265,6 +267,8 @@ class Engine {
       reindexProgress: () => this.#index.reindexProgress(),
       catchUp: () => this.#index.catchUp(),
       finish: () => this.#index.finish(),
+      remember: (asked: readonly AskedQuery[]) =>
+        rememberQueries(this.#store.db, asked, Date.now()),
       filters: () => this.#filters(),
       copyGroups: ({ cursor, limit }: { cursor: number | null; limit: number }) =>
         this.#store.copyGroupsAfter(cursor, limit),

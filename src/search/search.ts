@@ -20,6 +20,7 @@ import { createExplainer } from './explain.ts'
 import { countFacet, facetsFor } from './facets.ts'
 import { Finder, type FinderTools } from './finder.ts'
 import { createIndexReader } from './flex.ts'
+import { KnownTexts } from './known-texts.ts'
 import { createHelp } from './help.ts'
 import { createHitMaker } from './hits.ts'
 import type { IndexAnswer, IndexHit, PackedSegment } from './index.ts'
@@ -80,7 +81,9 @@ export function createSearcher(store: Reader, analyzer: Analyzer | CurrentAnalyz
   let rerank = createReranker(store, analyzer, index)
   const tools: FinderTools = { store, index, attributes, rerank: (...asked) => rerank(...asked) }
   let hidden: WordMatcher | null = null
-  const suggester = createSuggester(store, analyzer, index, (text) => isHidden(text, hidden))
+  const known = new KnownTexts(store)
+  const hides = (text: string): boolean => isHidden(text, hidden)
+  const suggester = createSuggester(store, analyzer, index, hides, known)
   const similar = createSimilar(store, analyzer, index)
   const answer = createAnswerer(tools, analyzer)
   const within = <R>(work: () => R): R => {
@@ -95,6 +98,10 @@ export function createSearcher(store: Reader, analyzer: Analyzer | CurrentAnalyz
       index.end()
     }
   }
+
+  const warmUp = createWarmUp(store, (request) =>
+    within(() => answer(request, performance.now() + warmUpMs)),
+  )
 
   return {
     addPending: (segment) => index.addPending(segment),
@@ -111,9 +118,7 @@ export function createSearcher(store: Reader, analyzer: Analyzer | CurrentAnalyz
     },
     suggest: (q, limit) => within(() => suggester(q, limit)),
     similar: (id, limit, deadlineMs) => within(() => similar(id, limit, deadlineMs)),
-    warmUp: createWarmUp(store, (request) =>
-      within(() => answer(request, performance.now() + warmUpMs)),
-    ),
+    warmUp: () => warmUp() || within(() => known.readOn()),
   }
 }
 

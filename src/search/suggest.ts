@@ -1,8 +1,10 @@
-/** Suggestions while typing: titles of the best pages, and words of those titles that go on from what was typed. */
+/** Suggestions while typing: frequent queries, words that go on from what was typed, titles of the best pages; Chinese also by pinyin. */
 import type { Reader } from '../store/reader.ts'
 import { foldText } from '../text/normalize.ts'
 import type { Analyzer } from '../text/tokenize.ts'
 import type { SuggestAnswer } from './answer.ts'
+import { hasHan, typedReading } from './readings.ts'
+import { KnownTexts, type ReadTitle } from './known-texts.ts'
 import type { IndexQuery, IndexReader } from './index.ts'
 import { isHanTerm, queryWordsMax } from './score.ts'
 
@@ -15,6 +17,7 @@ const wordsOfferedMax = 3
 const timeMs = 50
 
 export type Suggester = (q: string, limit: number) => SuggestAnswer
+type Suggestion = SuggestAnswer['suggestions'][number]
 
 /** @param isHidden what must not be suggested */
 export function createSuggester(
@@ -22,36 +25,94 @@ export function createSuggester(
   analyzer: Analyzer,
   index: IndexReader,
   isHidden: (text: string) => boolean = () => false,
+  known = new KnownTexts(store),
 ): Suggester {
   const titleOf = store.db.prepare<{ title: string }>('SELECT title FROM doc WHERE docno=?')
+  const titlesFor = (query: IndexQuery): string[] => {
+    if (query.words.length + query.bigrams.length === 0) return []
+    const { hits } = index.search(query, pagesReadMax, performance.now() + timeMs)
+    return hits.map(({ docno }) => titleOf.value(docno) ?? '').filter((title) => title !== '')
+  }
   return (q, limit) => {
     const typed = q.slice(0, typedCharsMax)
+    if (limit <= 0 || typed.trim() === '') return { suggestions: [] }
     const unfinished = unfinishedWord(typed)
-    const query = suggestQuery(typed, unfinished, analyzer, index)
-    if (limit <= 0 || query.words.length + query.bigrams.length === 0) return { suggestions: [] }
-    const { hits } = index.search(query, pagesReadMax, performance.now() + timeMs)
-    const titles = hits
-      .map(({ docno }) => titleOf.value(docno) ?? '')
-      .filter((title) => title !== '')
-    const words =
+    const wanted = foldText(unfinished)
+    const folded = foldText(typed).trimStart()
+    const letters = typedReading(typed)
+    const titles = titlesFor(suggestQuery(typed, unfinished, analyzer, index))
+    // A character alone is the beginning of many words, which the index knows under other terms.
+    if (titles.length < limit && hasHan(unfinished)) titles.push(...known.holding(wanted))
+    const read = letters === null ? [] : known.titles(letters)
+    const begun = typed.slice(0, typed.length - unfinished.length)
+    const words: Suggestion[] =
       unfinished === ''
         ? []
         : continuations(titles, unfinished, analyzer, index).map(({ word, count }) => ({
-            text: typed.slice(0, typed.length - unfinished.length) + word,
-            type: 'term' as const,
+            text: begun + word,
+            type: 'term',
             count,
           }))
-    const wanted = foldText(unfinished)
-    const all = [
-      ...words.slice(0, Math.min(wordsOfferedMax, Math.ceil(limit / 3))),
-      ...distinctTitles(titles, wanted).map((title) => ({ ...title, type: 'title' as const })),
+    const queries = known
+      .queries(folded, letters, performance.now())
+      .map(({ text, count }): Suggestion => ({ text, type: 'query', count }))
+    const share = Math.ceil(limit / 3)
+    const named = distinctTitles([...titles, ...read.map(({ text }) => text)], wanted)
+    // What is a title is shown as it is written there.
+    const isTitle = new Set(named.map(({ text }) => foldText(text)))
+    const terms = [...words, ...wordsRead(read, analyzer, index)].filter(
+      ({ text }) => !isTitle.has(foldText(text)),
+    )
+    const candidates = [
+      ...queries.slice(0, share),
+      ...terms.slice(0, Math.min(wordsOfferedMax, share)),
+      ...named.map((title): Suggestion => ({ ...title, type: 'title' })),
+      ...queries.slice(share),
     ]
-    // Looked at one by one: as a rule the first ones may be shown.
-    const suggestions: typeof all = []
-    for (const one of all)
-      if (suggestions.length < limit && !isHidden(one.text)) suggestions.push(one)
-    return { suggestions }
+    return { suggestions: shownOf(candidates, folded.trim(), limit, isHidden) }
   }
+}
+
+/** Each text once, none that is typed already. Looked at one by one: as a rule the first ones may be shown. */
+function shownOf(
+  candidates: readonly Suggestion[],
+  folded: string,
+  limit: number,
+  isHidden: (text: string) => boolean,
+): Suggestion[] {
+  const seen = new Set([folded])
+  const shown: Suggestion[] = []
+  for (const one of candidates) {
+    if (shown.length >= limit) break
+    const key = foldText(one.text).trim()
+    if (seen.has(key)) continue
+    seen.add(key)
+    if (!isHidden(one.text)) shown.push(one)
+  }
+  return shown
+}
+
+/** Whole words of titles that are read as was typed, the most frequent first. */
+function wordsRead(
+  read: readonly ReadTitle[],
+  analyzer: Analyzer,
+  index: IndexReader,
+): Suggestion[] {
+  const found = new Map<string, number>()
+  for (const { text, range } of read) {
+    const tokens = analyzer.tokens(text)
+    if (!tokens.some(({ start }) => start === range[0])) continue
+    const last = tokens.find(({ start, end }) => start < range[1] && end >= range[1])
+    const word = text.slice(range[0], last?.end ?? range[1])
+    // Of several words the rarer one says how many pages can have them.
+    const counts = tokens
+      .filter(({ start, end }) => start >= range[0] && end <= range[0] + word.length)
+      .map(({ term }) => index.frequency(term))
+    if (word.length > 1) found.set(word, Math.min(...counts))
+  }
+  return [...found]
+    .map(([text, count]): Suggestion => ({ text, type: 'term', count }))
+    .sort((a, b) => b.count - a.count || (a.text < b.text ? -1 : 1))
 }
 
 /** What is still being typed: the letters and digits at the end. */

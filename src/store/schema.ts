@@ -104,6 +104,11 @@ CREATE TABLE seg_next(id INTEGER PRIMARY KEY, level INTEGER NOT NULL, mindoc INT
   dir BLOB NOT NULL, lens BLOB NOT NULL) STRICT;
 `
 
+const version8 = `
+-- queries that found something (store/asked-queries.ts): how often, and when last (ms). Not by whom
+CREATE TABLE asked_query(folded TEXT PRIMARY KEY, text TEXT NOT NULL, count INTEGER NOT NULL, last_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+`
+
 /** Index = schema version before the step. Each step runs in one transaction with its `user_version`. */
 export const migrations: readonly string[] = [
   version1,
@@ -113,4 +118,5 @@ export const migrations: readonly string[] = [
   version5,
   version6,
   version7,
+  version8,
 ]
