@@ -46,6 +46,7 @@ describe('a document', () => {
       lang: 'zh',
       type: 'text/html',
       fields: { price: 5, tags: ['x', 'y'] },
+      noarchive: false,
       description: 'short',
       author: 'somebody',
       keywords: ['k'],
