@@ -14,7 +14,7 @@ import { cpuMsOf, memoryOf, report, round } from './process-tree.ts'
 const documents = Number(process.argv[2] ?? 5_000)
 const rounds = 3
 /** Long enough for what a start leaves to do. */
-const idleMs = 4_000
+const idleMs = 10_000
 const root = resolve(import.meta.dirname, '..')
 
 type Measure = {
