@@ -126,6 +126,8 @@ type RecordRow = {
   extra: string
   original: Uint8Array | null
   grp: number | null
+  /** The same for a page without copies: its own. Null where there is no fingerprint. */
+  ownGrp: number | null
 }
 type ShownRow = RecordRow & { bodyBytes: number }
 type TextRow = {
@@ -140,7 +142,8 @@ type TextRow = {
 const recordColumns = `
   d.url_id AS urlId, d.key, h.origin || u.path AS url, d.title, d.lang, d.type, d.size, d.published_at AS publishedAtMs,
   d.fetched_at AS fetchedAtMs, d.changed_at AS changedAtMs, d.flags, t.extra, o.key AS original,
-  CASE WHEN EXISTS (SELECT 1 FROM fingerprint m WHERE m.grp = f.grp AND m.url_id <> f.url_id) THEN f.grp END AS grp`
+  CASE WHEN EXISTS (SELECT 1 FROM fingerprint m WHERE m.grp = f.grp AND m.url_id <> f.url_id) THEN f.grp END AS grp,
+  f.grp AS ownGrp`
 const recordTables = `
   FROM doc d JOIN url u ON u.id = d.url_id JOIN host h ON h.id = u.host JOIN doc_text t ON t.docno = d.docno
     LEFT JOIN doc o ON o.url_id = d.copy_of LEFT JOIN fingerprint f ON f.url_id = d.url_id`
@@ -218,7 +221,7 @@ export function createDocumentReads(db: Db): DocumentReads {
       const rows = pageOfRecords.all(cursor, limit)
       const last = rows.at(-1)
       const isEnd = last === undefined || rows.length < limit
-      return { records: rows.map((row) => toRecord(row)), cursor: isEnd ? null : last.urlId }
+      return { records: rows.map(toExported), cursor: isEnd ? null : last.urlId }
     },
     documentsAfter: (docno, limit) => pageOfTexts.all(docno, limit).map(toText),
     textByDocno(docno) {
@@ -273,6 +276,11 @@ function toRecord(row: RecordRow, text = inflate(row.body)): DocumentRecord {
     duplicate_of: row.original === null ? null : idOf(row.original),
     noarchive: (row.flags & noarchiveFlag) !== 0,
   }
+}
+
+/** Here a page without copies is a group of one, so that comparing two lines is enough to tell whether they are copies. */
+function toExported(row: RecordRow): DocumentRecord {
+  return { ...toRecord(row), group: row.ownGrp === null ? `u${row.urlId}` : `g${row.ownGrp}` }
 }
 
 function toText({ docno, url, title, body, rest, extra }: TextRow): StoredText {

@@ -16,7 +16,7 @@ export type DocumentRecord = {
   changed_at: string
   /** Bytes on the wire. */
   size: number
-  /** Equal exactly for the pages of one group of copies; null for a page without copies. */
+  /** Equal exactly for the pages of one group of copies; null for a page without copies, which has one of its own in an export. */
   group: string | null
   /** Id of the original where this is an exact copy. */
   duplicate_of: string | null

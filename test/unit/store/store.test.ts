@@ -285,7 +285,7 @@ describe('pages of the store', () => {
     assert.equal(second.cursor, null)
     assert.deepEqual(open().exportAfter(0, 2), { records: [], cursor: null })
   })
-  it('name a group equally for its pages and for no other; a page without copies has none', () => {
+  it('name a group equally for its pages and for no other; a page without copies has one of its own in an export, else none', () => {
     const store = open()
     for (const url of [a, b, c]) put(store, url)
     put(store, d, { copyOf: idOf(store, a) })
@@ -294,8 +294,10 @@ describe('pages of the store', () => {
     fingerprint(store, c, c, 3)
     fingerprint(store, d, a, 1)
     const groups = store.exportAfter(0, 10).records.map(({ group }) => group)
-    assert.deepEqual(groups, [groups[0], groups[0], null, groups[0]])
-    assert.equal(typeof groups[0], 'string')
+    assert.deepEqual(groups, [groups[0], groups[0], groups[2], groups[0]])
+    assert.equal(new Set(groups).size, 2)
+    assert.ok(groups.every((group) => typeof group === 'string'))
+    assert.equal(store.documentRecord(documentKey(c))?.group, null)
     assert.deepEqual(store.groupOf(idOf(store, b), 10), [
       { id: documentKey(a), url: a, title: 'Title', isExact: false },
       { id: documentKey(b), url: b, title: 'Title', isExact: false },
