@@ -77,7 +77,7 @@ describe('import and export', () => {
     const byUrl = new Map(documents.map((each) => [each.url, each]))
     const [one, two] = [byUrl.get('https://a.example/1'), byUrl.get('https://a.example/2')]
     assert.equal(one.group, two.group)
-    assert.notEqual(one.group, byUrl.get('https://a.example/4').group)
+    assert.notEqual(one.group, byUrl.get('https://a.example/3').group)
     assert.deepEqual(byUrl.get('https://a.example/4').fields, { price: 12, tags: ['x', 'y'] })
     assert.equal(
       Date.parse(byUrl.get('https://a.example/4').published_at),
