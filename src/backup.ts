@@ -59,7 +59,8 @@ export type BackupReport = Manifest & {
 
 /** Settings and word lists are held in memory. */
 const keptFileBytesMax = 64 * 1024 * 1024
-const temporaryPattern = /^\.findling-backup-(\d+)\.(?:db|part)$/
+/** With what SQLite keeps beside a copy that was cut off. */
+const temporaryPattern = /^\.findling-backup-(\d+)\.(?:db(?:-journal|-wal|-shm)?|part)$/
 
 /** @throws AppError usage | cannot_create | input_missing | schema_too_new | corrupt | storage_full | io */
 export async function backUp(options: BackupOptions): Promise<BackupReport> {

@@ -155,10 +155,14 @@ describe('a backup', () => {
   })
 
   it('clears away what a killed backup left, not what a running one has', async () => {
-    const names = [`.findling-backup-${2 ** 22 + 1}.db`, `.findling-backup-${process.ppid}.part`]
+    const names = [
+      `.findling-backup-${2 ** 22 + 1}.db`,
+      `.findling-backup-${2 ** 22 + 1}.db-journal`,
+      `.findling-backup-${process.ppid}.part`,
+    ]
     for (const name of names) writeFileSync(path(name), 'x')
     await save()
-    assert.deepEqual(readdirSync(root).toSorted(), [names[1], 'data', 'saved.tar.zst'])
+    assert.deepEqual(readdirSync(root).toSorted(), [names[2], 'data', 'saved.tar.zst'])
   })
 
   const refused: [string, Partial<BackupOptions>, string][] = [
