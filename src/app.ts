@@ -55,7 +55,7 @@ const releaseBytesMin = 4 * 1_024 * 1_024
 export async function openApp(options: AppOptions): Promise<App> {
   const { directory, log } = options
   await tuneAllocator()
-  // Young generations are small: waking other threads for them costs more than they take off (11 % of the parser's CPU time).
+  // Young generations are small: waking other threads for them costs more than they take off (11 % in one pair of runs; lost in noise in another).
   setFlagsFromString('--no-parallel-scavenge')
   const lock = options.engine ? lockDirectory(directory) : null
   const profile = profileOf(options.config, machineOf(directory, options.config.flash))

@@ -1,6 +1,6 @@
 /** A wish to crawl as a user gives it, with canonical URLs. Pure. */
 import { AppError } from '../lib/errors.ts'
-import { normalizeUrl } from '../lib/url.ts'
+import { normalizeTyped } from '../lib/url.ts'
 import type { CrawlSpec } from '../store/records.ts'
 
 /** @throws AppError invalid_parameter, naming the seed */
@@ -11,7 +11,7 @@ export function checkedSpec(spec: CrawlSpec, seedsMax: number): CrawlSpec {
     throw new AppError('invalid_parameter', `at most ${seedsMax} URLs at a time`)
   const canonical = (text: string, what: string): string => {
     // People paste example.org as often as https://example.org.
-    const url = normalizeUrl(/^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `https://${text}`)
+    const url = normalizeTyped(text)
     if (url === null)
       throw new AppError('invalid_parameter', `${what} is no http or https URL: ${text}`)
     return url

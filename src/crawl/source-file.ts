@@ -16,7 +16,7 @@ import {
   ValueProblem,
 } from '../lib/read-value.ts'
 import { parseToml } from '../lib/toml.ts'
-import { normalizeUrl } from '../lib/url.ts'
+import { normalizeTyped } from '../lib/url.ts'
 import type { CrawlSpec, Scope } from '../store/records.ts'
 import { checkPlan, type Plan } from './plan.ts'
 import { readRules } from './rule-file.ts'
@@ -57,7 +57,7 @@ const scopes: readonly Scope[] = ['page', 'path', 'host', 'domain', 'any']
 /** People paste example.org as often as https://example.org. */
 const readUrl: Reader<string> = (value, path) => {
   const given = text({ max: 2_000 })(value, path).trim()
-  const url = normalizeUrl(/^[a-z][a-z\d+.-]*:\/\//i.test(given) ? given : `https://${given}`)
+  const url = normalizeTyped(given)
   if (url === null) throw new ValueProblem(path, 'no http or https URL: write "https://host/path"')
   return url
 }

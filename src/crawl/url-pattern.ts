@@ -11,8 +11,6 @@ export type { UrlPattern }
 
 export type UrlMatcher = (url: string) => boolean
 
-export const patternCharsMax = 500
-
 /** A pattern as given by a user; it is proved that it can be compiled. */
 export const readPattern: Reader<UrlPattern> = (value, path) => {
   const wanted = 'a pattern is wanted: "/path/*", "https://host/path/**" or {"regex": "..."}'

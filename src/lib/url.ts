@@ -148,3 +148,12 @@ function displayHost(host: string): string {
     })
     .join('.')
 }
+
+/**
+ * `normalizeUrl` of what a person typed: without a scheme it is https. Null also where a scheme is mistyped (`htp:/a.org`), which would
+ * otherwise be taken for a host with an empty port.
+ */
+export function normalizeTyped(text: string): string | null {
+  if (/^[a-z][a-z\d+.-]*:\/\//i.test(text)) return normalizeUrl(text)
+  return /^[a-z][a-z\d+.-]*:(?!\d)/i.test(text) ? null : normalizeUrl(`https://${text}`)
+}

@@ -5,7 +5,6 @@ import type { Attributes } from './attributes.ts'
 import type { Matches } from './matches.ts'
 
 export const facetsMax = 10
-export const facetValuesMax = 1_000
 const dayMs = 86_400_000
 
 /** Where a document counts: in no, one or several buckets, each a number below `end`. */

@@ -6,6 +6,7 @@ import {
   displayUrl,
   hasRepeatingPath,
   hostOf,
+  normalizeTyped,
   normalizeUrl,
   registrableDomain,
   splitUrl,
@@ -268,4 +269,17 @@ describe('hasRepeatingPath', () => {
     it(`${path} is ${isTrap ? 'a trap' : 'a path'}`, () =>
       assert.equal(hasRepeatingPath(`http://h.example${path}`), isTrap))
   }
+})
+
+describe('an address that a person typed', () => {
+  const cases: [string, string | null][] = [
+    ['example.org/docs/', 'https://example.org/docs/'],
+    ['localhost:8080', 'https://localhost:8080/'],
+    ['http://example.org', 'http://example.org/'],
+    ['htp:/example.org', null],
+    ['https:example.org', null],
+    ['mailto:a@example.org', null],
+  ]
+  for (const [text, url] of cases)
+    it(`${text} is ${url ?? 'none'}`, () => assert.equal(normalizeTyped(text), url))
 })
