@@ -2,7 +2,7 @@
 import { hostOf } from '../lib/url.ts'
 import type { DocumentExtra } from '../store/read-documents.ts'
 import type { Store } from '../store/store.ts'
-import type { Duplicates } from './duplicates.ts'
+import type { Duplicates, Placement } from './duplicates.ts'
 import type { FoundUrl, Frontier, Lease, Settled, Settlement } from './frontier.ts'
 import type { HostRules } from './host-rules.ts'
 import { isGoneForGood, nextVisit, type RevisitPolicy } from './schedule.ts'
@@ -213,8 +213,10 @@ const noteOf = ({
   rule,
   isShell,
   canonical,
-}: ParsedPage): Pick<DocumentExtra, 'rule' | 'isShell' | 'canonical'> => ({
+  fingerprintFields,
+}: ParsedPage): Pick<DocumentExtra, 'rule' | 'isShell' | 'canonical' | 'fingerprintFields'> => ({
   ...(canonical === null ? {} : { canonical }),
+  ...(fingerprintFields === undefined ? {} : { fingerprintFields }),
   ...(isShell ? { isShell } : {}),
   ...(rule === undefined
     ? {}
@@ -232,6 +234,13 @@ function canonicalUrlId(canonical: string | null, url: string, store: Store): nu
   if (canonical === null || hostOf(canonical) !== hostOf(url)) return null
   return store.urlRow(canonical)?.id ?? null
 }
+
+/** The page whose postings an exact copy shares. One of fields only has words of its own around them, which must be found. */
+export const postingsOf = (
+  placed: Pick<Placement, 'kind' | 'original'> | null,
+  fingerprintFields: readonly string[] | undefined,
+): number | null =>
+  placed?.kind === 'exact' && fingerprintFields === undefined ? placed.original : null
 
 function writePage(
   visited: Visited,
@@ -263,7 +272,7 @@ function writePage(
     size: visited.wireBytes,
     publishedAtMs: page.publishedAtMs,
     fetchedAtMs: now(),
-    copyOf: placed?.kind === 'exact' ? placed.original : null,
+    copyOf: postingsOf(placed, page.fingerprintFields),
     body: page.text,
     rest: page.rest.byteLength === 0 ? null : page.rest,
     noarchive: page.noarchive,

@@ -58,6 +58,13 @@ export function judgeFields<Value>(
   )
 }
 
+/** Fields as they will be stored; what is found in them is not counted. */
+export const maskFields = <Value>(
+  fields: Readonly<Record<string, Value>>,
+  judge: WordJudge | null,
+): Readonly<Record<string, Value>> =>
+  judge === null ? fields : judgeFields(fields, { ...judge, read: (_, text) => judge.mask(text) })
+
 /**
  * The fields with the flags of `words`, and without those of `before` that are no longer among them. A flag that the page's own rule gave
  * stays.

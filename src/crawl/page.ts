@@ -107,6 +107,8 @@ export type ParsedPage = {
   /** Its neighbouring words, for phrases; null where they are too many to be counted. */
   pairs: Uint32Array<ArrayBuffer> | null
   fingerprint: Fingerprint
+  /** What it is made of, where that is not the main text. */
+  fingerprintFields?: readonly string[]
   /** How its rule fared, where it has one. */
   rule?: RuleReport
   /** Its rule says that it is a way to other pages, and no document. */

@@ -1,7 +1,6 @@
 /** From the body of a response to the analysed page, in the parser thread: charset, one pass, main content, terms, fingerprint. Reads and writes nothing. */
 import { constants, deflateRawSync } from 'node:zlib'
 import { decodeBody } from '../lib/decode.ts'
-import { fingerprint } from '../text/fingerprint.ts'
 import { judgeWords, type WordJudge } from '../text/judge-words.ts'
 import type { Keywords } from '../text/keywords.ts'
 import { detectLanguage } from '../text/language.ts'
@@ -10,9 +9,10 @@ import type { WordMatcher } from '../text/word-match.ts'
 import { type DecodedText, decodeText } from './charset.ts'
 import { readPdfDocument, readText, type ReadDocument } from './document-kinds.ts'
 import { type Content, extractContent } from './extract.ts'
-import { judgeContent, judgePage } from './filter-page.ts'
+import { judgeContent, judgePage, maskFields } from './filter-page.ts'
+import { recognise } from './fingerprint-fields.ts'
 import { copyOf, shownLine } from './kept-text.ts'
-import type { ParsedPage, ParseJob, ParseOutcome } from './page.ts'
+import type { FieldValue, ParsedPage, ParseJob, ParseOutcome } from './page.ts'
 import { lineHashesOf } from './line-hashes.ts'
 import { canonicalOf, directivesOf, feedsOf, linksOf, promptRefresh } from './page-links.ts'
 import { parsePageTree, treeLimits } from './page-tree.ts'
@@ -96,7 +96,7 @@ async function readHtml(
   const content = withRule(extractContent(tree, url), found)
   const links = linksOf(tree, url, linksMax, directives.nofollow, charset)
   return {
-    ...(await analyse(content, tree.lang, job, options)),
+    ...(await analyse(content, tree.lang, job, options, found?.fields)),
     ...ruledParts(job, found, links),
     ...(isShell(html, `${content.text}\n${content.rest}`, content.title) ? { isShell: true } : {}),
     canonical: canonicalOf(tree, url),
@@ -152,7 +152,7 @@ async function readJson(
   if (read === null) return { kind: 'refused', reason: 'no-json' }
   const { noindex, noarchive } = directivesOf(null, job.robotsTag, (options.now ?? Date.now)())
   const page: ParsedPage = {
-    ...(await analyse(read.content, '', job, options)),
+    ...(await analyse(read.content, '', job, options, read.found.fields)),
     ...ruledParts(job, read.found, []),
     canonical: null,
     refresh: null,
@@ -173,8 +173,9 @@ type Analysed = Omit<
 async function analyse(
   found: Content,
   declaredLang: string,
-  { url, seed }: ParseJob,
+  { url, seed, rule }: ParseJob,
   { analyzer, keywords, judge }: PageOptions,
+  fields: Record<string, FieldValue> = {},
 ): Promise<Analysed> {
   const content = judgeContent(found, judge)
   const { text, rest, doubtful, confidence, publishedAtMs } = content
@@ -204,7 +205,11 @@ async function analyse(
     quants,
     length,
     pairs,
-    fingerprint: fingerprint(text, seed),
+    ...recognise(
+      { ...content, title, fields: maskFields(fields, judge) },
+      rule?.rule.fingerprintFields,
+      seed,
+    ),
     lineHashes: lineHashesOf(text),
   }
 }

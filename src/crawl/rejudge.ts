@@ -3,11 +3,12 @@ import { deflateRawSync } from 'node:zlib'
 import type { WordHit } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import type { WholeDocument } from '../store/word-hits.ts'
-import { fingerprint } from '../text/fingerprint.ts'
 import { type FoundWord, judgeWords } from '../text/judge-words.ts'
 import type { WordMatcher } from '../text/word-match.ts'
+import { postingsOf } from './commit.ts'
 import type { Duplicates } from './duplicates.ts'
 import { judgeFields, judgeSaid, withFlags } from './filter-page.ts'
+import { recognise } from './fingerprint-fields.ts'
 
 export type Rejudged = {
   /** Docnos to be indexed from what is stored, and how many went. */
@@ -125,14 +126,20 @@ function rewrite(
   result: Rejudged,
 ): void {
   const { urlId, hostId } = document
+  const { title, publishedAtMs, extra } = document
+  const names = extra.fingerprintFields
   // A page that was stored without looking for copies has no place among them.
-  const mayFold = isOtherText && duplicates.group(urlId, 1).length > 0
+  const mayFold = (isOtherText || names !== undefined) && duplicates.group(urlId, 1).length > 0
   const placed = mayFold
-    ? duplicates.place({ urlId, hostId, fingerprint: fingerprint(text, store.fingerprintSeed) })
+    ? duplicates.place({
+        urlId,
+        hostId,
+        ...recognise({ ...extra, title, text, publishedAtMs }, names, store.fingerprintSeed),
+      })
     : null
   const put = store.putDocument({
     ...document,
-    copyOf: placed === null ? copyOf : placed.kind === 'exact' ? placed.original : null,
+    copyOf: placed === null ? copyOf : postingsOf(placed, names),
     body: deflateRawSync(text),
     rest: rest === '' ? null : deflateRawSync(rest),
     changed: true,

@@ -189,6 +189,23 @@ const pageShape = Object.fromEntries(pageProperties.map((name) => [name, readFie
   Reader<FieldSpec>
 >
 
+export const readFingerprintFields = oneOrMore(text({ max: 64 }), { max: fieldsMax })
+
+/** @throws ValueProblem for a name that is neither of a property of pages nor among `fields` */
+export function refuseUnknownFields(
+  names: readonly string[],
+  fields: readonly string[],
+  path: string,
+): void {
+  const known: readonly string[] = [...pageProperties, ...fields]
+  const unknown = names.findIndex((name) => !known.includes(name))
+  if (unknown < 0) return
+  throw new ValueProblem(
+    `${path}.fingerprintFields[${unknown}]`.replace(/^\./, ''),
+    `"${names[unknown]}" is none of ${known.join(', ')}`,
+  )
+}
+
 const readShape = object(
   {
     name: ruleName,
@@ -203,6 +220,7 @@ const readShape = object(
     page: object(pageShape, []),
     fields: named(fieldNames, readField),
     expect: oneOrMore(readExpectation, { max: expectationsMax }),
+    fingerprintFields: readFingerprintFields,
   },
   ['name', 'kind', 'match'],
 )
@@ -220,6 +238,8 @@ export const readRule: Reader<Rule> = (value, path) => {
     if (unknown !== undefined)
       throw new ValueProblem(`${path}.expect[${i}].fields.${unknown}`, 'the rule has no such field')
   }
+  const { fingerprintFields } = read
+  refuseUnknownFields(fingerprintFields ?? [], Object.keys(read.fields ?? {}), path)
   return {
     name: read.name,
     kind,
@@ -233,6 +253,7 @@ export const readRule: Reader<Rule> = (value, path) => {
     page: read.page ?? {},
     fields: read.fields ?? {},
     expect,
+    ...(fingerprintFields === undefined ? {} : { fingerprintFields }),
   }
 }
 

@@ -89,6 +89,8 @@ export type Rule = {
   page: Readonly<Partial<Record<PageProperty, FieldSpec>>>
   fields: Readonly<Record<string, FieldSpec>>
   expect: readonly Expectation[]
+  /** Properties of the page and fields that alone make its fingerprint; none = its main text. Left out by older versions. */
+  fingerprintFields?: readonly string[]
 }
 
 /** How a rule fared on one page. Goes into the document's record and into the counts of the job. */

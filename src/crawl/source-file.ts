@@ -19,7 +19,7 @@ import { parseToml } from '../lib/toml.ts'
 import { normalizeTyped } from '../lib/url.ts'
 import type { CrawlSpec, Scope } from '../store/records.ts'
 import { checkPlan, type Plan } from './plan.ts'
-import { readRules } from './rule-file.ts'
+import { readFingerprintFields, readRules, refuseUnknownFields } from './rule-file.ts'
 import type { Rule } from './rule-types.ts'
 import { checkSourceHttp } from './source-http.ts'
 import { readPattern, type UrlPattern } from './url-pattern.ts'
@@ -113,6 +113,7 @@ const readShape = object(
     schedule: readSchedule,
     timeZone: choice(['local', 'utc']),
     http: readHttp,
+    fingerprintFields: readFingerprintFields,
     rules: readRules,
   },
   ['name', 'seeds'],
@@ -141,8 +142,25 @@ export const readSource: Reader<SourceSpec> = (value, path) => {
     schedule:
       read.schedule === undefined ? null : { text: read.schedule, zone: read.timeZone ?? 'local' },
     http: read.http ?? null,
-    rules: read.rules ?? [],
+    rules: withFingerprintFields(read.rules ?? [], read.fingerprintFields, path),
   }
+}
+
+/** What the source names holds for each of its rules that names nothing itself. */
+function withFingerprintFields(
+  rules: readonly Rule[],
+  fingerprintFields: readonly string[] | undefined,
+  path: string,
+): readonly Rule[] {
+  if (fingerprintFields === undefined) return rules
+  const fields = rules.flatMap((rule) => Object.keys(rule.fields))
+  if (rules.length === 0)
+    throw new ValueProblem(
+      below(path, 'fingerprintFields'),
+      'it says nothing without "rules": {"name": "all", "kind": "detail", "match": "/**"} is for every page',
+    )
+  refuseUnknownFields(fingerprintFields, [...new Set(fields)], path)
+  return rules.map((rule) => ({ fingerprintFields, ...rule }))
 }
 
 const readFile = object({ sources: list(readSource, { min: 1, max: sourcesMax }) }, ['sources'])

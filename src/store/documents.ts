@@ -112,7 +112,11 @@ export function createDocumentWrites(db: Db, meta: Meta): DocumentWrites {
       }
       let promoted: Promoted | null = null
       if (old !== undefined) {
-        const leavesCopies = wished !== null || !isEqual(old.body, input.body)
+        // Copies have the same main text, by which this page may no longer be recognised.
+        const leavesCopies =
+          wished !== null ||
+          !isEqual(old.body, input.body) ||
+          input.extra.fingerprintFields !== undefined
         if (leavesCopies) promoted = promoteCopy(urlId)
         noteChange(statements, old, input)
         drop(old)

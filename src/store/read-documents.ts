@@ -18,6 +18,8 @@ export type DocumentExtra = {
   isShell?: true
   /** Another address that the page names as its own: of a copy, its original perhaps. */
   canonical?: string
+  /** What its fingerprint is made of, where that is not the main text. */
+  fingerprintFields?: readonly string[]
 }
 
 /** `flags` of a document: the page asks that no stored copy of it is shown. */

@@ -87,11 +87,16 @@ const counter = createHashCounter()
  * The fingerprint of a main text, raw as extracted. Linear; about 100 us for a page of 1,400 letters.
  * SimHash after Charikar (STOC 2002), sketch after Li, Owen, Zhang, "One Permutation Hashing" (NIPS 2012).
  * @param seed secret integer of the database, up to 53 bits
+ * @param of what the text is: fields of a page never have the digest of a main text, since the page has other words too
  */
-export function fingerprint(text: string, seed: number): Fingerprint {
+export function fingerprint(
+  text: string,
+  seed: number,
+  of: 'text' | 'fields' = 'text',
+): Fingerprint {
   const salt = mix32((seed % 2 ** 32) ^ mix32(Math.floor(seed / 2 ** 32) + fingerprintVersion))
   bins.fill(binEmpty)
-  readTokens(foldText(text), seed, salt)
+  readTokens(foldText(text), seed, salt, of)
   const { figures, numbers } = foldNumbers()
   const { simHi, simLo } = simHash()
   const anchors = foldRuns(salt)
@@ -171,7 +176,7 @@ const wordHash = (text: string, from: number, to: number): number => {
 }
 
 /** Fills the scratch with the tokens of a folded text. */
-function readTokens(text: string, seed: number, salt: number): void {
+function readTokens(text: string, seed: number, salt: number, of: 'text' | 'fields'): void {
   kinds ??= kindsOfUnits()
   commonHashes ??= new Set(
     [...commonWords.split(' '), ...commonIdeographs.split('')].map((word) =>
@@ -182,7 +187,8 @@ function readTokens(text: string, seed: number, salt: number): void {
   if (scratch.units.length < 2 * text.length + 8)
     scratch.units = new Uint16Array(2 * text.length + 8)
   const { units } = scratch
-  units.set(new Uint16Array(new Float64Array([seed, fingerprintVersion]).buffer))
+  const version = of === 'text' ? fingerprintVersion : -fingerprintVersion
+  units.set(new Uint16Array(new Float64Array([seed, version]).buffer))
   let unitsSize = 8
   scratch.size = 0
   for (let i = 0; i < text.length;) {

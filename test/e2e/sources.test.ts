@@ -3,7 +3,13 @@ import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { articles, problems, startExample, type ExampleSite } from '../site/examples.ts'
+import {
+  articles,
+  departments,
+  problems,
+  startExample,
+  type ExampleSite,
+} from '../site/examples.ts'
 import { jsonLines, localCrawl, localServe, makeDirectory, run } from './program.ts'
 
 /** The JSON example under a heading, with the address of the local site in place of the example's. */
@@ -122,6 +128,46 @@ describe('the problem library of the documentation', () => {
     const problem = crawled.documents.find(({ url }) => String(url).endsWith('/problem/3'))
     assert.equal(problem?.['title'], '题目3：求和')
     assert.match(String(problem?.['text']), /^求和3的第1段/)
+  })
+})
+
+describe('the shop of the documentation', () => {
+  const directory = makeDirectory()
+  let site: ExampleSite
+  let crawled: Awaited<ReturnType<typeof crawlExample>>
+  before(async () => {
+    site = await startExample('shop')
+    const json = example('The same item on many pages', 'https://shop.example', site.url)
+    crawled = await crawlExample(site, json, directory.path)
+  })
+  after(async () => {
+    await site.close()
+    directory.remove()
+  })
+  const hitsOf = async (query: string) => {
+    const found = await run(['search', query, '--data', directory.path, '-f', 'json'])
+    assert.equal(found.code, 0, found.stderr)
+    return JSON.parse(found.stdout)
+  }
+
+  it('has one group for each item, whatever stands around it, and another where its price is another', () => {
+    const groupOf = (path: string) =>
+      crawled.documents.find(({ url }) => url === `${site.url}${path}`)?.['group']
+    const [one, two] = [1, 2].map((id) => departments.map((name) => groupOf(`/${name}/item/${id}`)))
+    assert.equal(new Set(one).size, 1)
+    assert.deepEqual(two, [two?.[0], two?.[0], two?.[2]])
+    assert.equal(new Set([...(one ?? []), ...(two ?? [])]).size, 3)
+  })
+  it('is found by what only one of the copies has around the item', async () => {
+    for (const name of departments) {
+      const { total, hits } = await hitsOf(`only${name}1`)
+      assert.equal(total.value, 1)
+      assert.equal(hits[0].url, `${site.url}/${name}/item/1`)
+    }
+  })
+  it('answers with one hit for an item', async () => {
+    const { total } = await hitsOf('boils')
+    assert.equal(total.value, 3)
   })
 })
 

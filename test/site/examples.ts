@@ -1,4 +1,4 @@
-/** The two sites of docs/SOURCES.md as small local webs: a news site with lists, and a problem library whose list is JSON. */
+/** The sites of docs/SOURCES.md as small local webs: a news site with lists, a problem library whose list is JSON, a shop that repeats its items. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -69,12 +69,30 @@ function library(path: string, query: string): { type: string; text: string } | 
   )
 }
 
-export async function startExample(name: 'news' | 'problems'): Promise<ExampleSite> {
+export const departments = ['kitchen', 'garden', 'sale']
+
+/** Items 1 and 2 in each department, among other things; on sale the second has another price. */
+function shop(path: string): string | null {
+  const items = departments.flatMap((name) => [`/${name}/item/1`, `/${name}/item/2`])
+  if (path === '/')
+    return page('Shop', items.map((item) => `<a href="${item}">${item}</a>`).join(' '))
+  const at = items.indexOf(path)
+  if (at < 0) return null
+  const [department = '', , id = ''] = path.slice(1).split('/')
+  const price = id === '2' && department === 'sale' ? 15 : Number(id) * 10
+  return page(
+    `${department} - Shop`,
+    `<article><h1>Kettle ${id}</h1><p class="description">Boils ${id} litres.</p><p class="price">${price}.00</p>
+     ${prose(`${department}${at}`)}</article><p>Recommended: only${department}${id}</p>`,
+  )
+}
+
+export async function startExample(name: 'news' | 'problems' | 'shop'): Promise<ExampleSite> {
   const asked: string[] = []
   const server = createServer((request, response) => {
     const [path = '', query = ''] = (request.url ?? '').split('?')
     asked.push(request.url ?? '')
-    const text = name === 'news' ? news(path) : null
+    const text = name === 'news' ? news(path) : name === 'shop' ? shop(path) : null
     const found =
       name === 'problems'
         ? library(path, query)

@@ -59,6 +59,20 @@ describe('a described source', () => {
     assert.deepEqual(rules[0]?.links, [{ css: 'a.item' }])
     assert.deepEqual(rules[2]?.links, [{ json: '$.items[*].url' }])
   })
+  it('names what makes the fingerprint for each rule that names nothing itself', () => {
+    const fields = { price: '.price' }
+    const rules = [
+      { ...rule, fields },
+      { ...rule, name: 'own', fingerprintFields: 'title' },
+    ]
+    assert.deepEqual(
+      parseSource(source({ fingerprintFields: ['text', 'price'], rules })).rules.map(
+        ({ fingerprintFields }) => fingerprintFields,
+      ),
+      [['text', 'price'], ['title']],
+    )
+    assert.equal(parseSource(source({ rules })).rules[0]?.fingerprintFields, undefined)
+  })
   const faults: [object, RegExp][] = [
     [{ name: 'a/b' }, /^name: letters/],
     [{ seeds: [] }, /^seeds: 1 to 1000/],
@@ -95,6 +109,15 @@ describe('a described source', () => {
       /expect\[0\]\.fields\.price: the rule has no such field/,
     ],
     [{ rules: [{ name: 'j', kind: 'list', match: '/a', format: 'json' }] }, /JSON list needs/],
+    [{ fingerprintFields: 'title' }, /^fingerprintFields: it says nothing without "rules"/],
+    [
+      { fingerprintFields: ['text', 'price'], rules: [rule] },
+      /^fingerprintFields\[1\]: "price" is/,
+    ],
+    [
+      { rules: [{ ...rule, fingerprintFields: 'titel' }] },
+      /^rules\[0\]\.fingerprintFields\[0\]: "titel" is none of title, text/,
+    ],
   ]
   for (const [change, wanted] of faults)
     it(`is refused with ${JSON.stringify(change)}`, () => {
