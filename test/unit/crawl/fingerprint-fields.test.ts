@@ -35,8 +35,8 @@ const parser = createParser({
 })
 const rule = ruleFor({
   page: { title: 'h1', text: '.text' },
-  fields: { price: { css: '.price', type: 'number' } },
-  fingerprintFields: ['title', 'text', 'price'],
+  fields: { price: { css: '.price', type: 'number' }, kind: { constant: 'kettle' } },
+  fingerprintFields: ['title', 'text', 'price', 'kind'],
 })
 const item = { title: 'Kettle', text: 'It boils a litre.', price: '20', around: '' }
 const htmlOf = ({ title, text, price, around }: typeof item): string =>
