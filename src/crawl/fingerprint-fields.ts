@@ -38,7 +38,7 @@ function textOf(page: Recognised, name: string): string {
   // A field of the rule may have the name of a property of the page: it is the one that was meant.
   const value = Object.hasOwn(page.fields, name) ? page.fields[name] : propertyOf(page, name)
   if (Array.isArray(value)) return value.join('\n').trim()
-  return value === null || value === undefined ? '' : String(value).trim()
+  return typeof value === 'string' || typeof value === 'number' ? String(value).trim() : ''
 }
 
 function propertyOf(page: Recognised, name: string): unknown {

@@ -112,12 +112,7 @@ export function createDocumentWrites(db: Db, meta: Meta): DocumentWrites {
       }
       let promoted: Promoted | null = null
       if (old !== undefined) {
-        // Copies have the same main text, by which this page may no longer be recognised.
-        const leavesCopies =
-          wished !== null ||
-          !isEqual(old.body, input.body) ||
-          input.extra.fingerprintFields !== undefined
-        if (leavesCopies) promoted = promoteCopy(urlId)
+        if (wished !== null || leavesCopies(old, input)) promoted = promoteCopy(urlId)
         noteChange(statements, old, input)
         drop(old)
       }
@@ -170,6 +165,10 @@ function isDifferent(old: DocRow, input: DocumentInput, copyOf: number | null): 
     !isEqual(old.rest ?? new Uint8Array(), input.rest ?? new Uint8Array())
   )
 }
+
+/** Exact copies are of the same main text, by which the page may no longer be recognised. */
+const leavesCopies = (old: DocRow, { body, extra }: DocumentInput): boolean =>
+  !isEqual(old.body, body) || extra.fingerprintFields !== undefined
 
 const isEqual = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0
 const rounded = (ms: number | null): number | null => (ms === null ? null : Math.round(ms))

@@ -44,8 +44,14 @@ const htmlOf = ({ title, text, price, around }: typeof item): string =>
 async function pageOf(change: Partial<typeof item>, given = rule): Promise<ParsedPage> {
   const body = Uint8Array.from(Buffer.from(htmlOf({ ...item, ...change }))).buffer
   const outcome = await parser.parse({
-    ...{ url: 'http://h.test/', body, encoding: '', contentType: 'text/html', robotsTag: '' },
-    ...{ rule: given, depth: 0, seed: store.fingerprintSeed },
+    url: 'http://h.test/',
+    body,
+    encoding: '',
+    contentType: 'text/html',
+    robotsTag: '',
+    rule: given,
+    depth: 0,
+    seed: store.fingerprintSeed,
   })
   assert.ok(outcome.kind === 'page')
   return outcome.page
@@ -101,8 +107,17 @@ describe('stored pages that are recognised by fields', () => {
       const named = page.fingerprintFields
       const extra = { description, author, headings, keywords: [], fields }
       return store.putDocument({
-        ...{ urlId, url: `http://h.test/${urlId}`, hostId, title, lang, body, rest },
-        ...{ type: 'text/html', size: 1, publishedAtMs: null, fetchedAtMs: 1 },
+        urlId,
+        url: `http://h.test/${urlId}`,
+        hostId,
+        title,
+        lang,
+        body,
+        rest,
+        type: 'text/html',
+        size: 1,
+        publishedAtMs: null,
+        fetchedAtMs: 1,
         copyOf: postingsOf(placed, named),
         extra: named === undefined ? extra : { ...extra, fingerprintFields: named },
       })
