@@ -235,5 +235,6 @@ async function follow(
   await write(
     formatOf(call, 'text') === 'text' ? summaryText(summary) : `${JSON.stringify(summary)}\n`,
   )
-  return interruption.came ? interruptedExit : 0
+  if (interruption.came) return interruptedExit
+  return job.state === 'failed' ? 1 : 0
 }

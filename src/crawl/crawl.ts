@@ -20,6 +20,7 @@ import { Jobs, scopeOf, sourceIdsOf, type Job } from './jobs.ts'
 import type { RobotsGate } from './robots-gate.ts'
 import { Runs, type RunCause } from './runs.ts'
 import { isInScope, scopeKey, type ScopeSpec } from './scope.ts'
+import { endOf, seedProblems } from './seed-report.ts'
 import { visit, type Visited, type VisitLimits } from './visit.ts'
 
 export type CrawlLimits = VisitLimits &
@@ -357,10 +358,19 @@ export class Crawl {
       if (job.out > 0) continue
       if (!hasRoom(job))
         this.#end(job, 'limit', `${job.spec.maxPages} pages stored: the limit of this job`)
-      else if (this.#tools.frontier.isFinished(job.sourceIds)) this.#end(job, 'done', '')
+      else if (this.#tools.frontier.isFinished(job.sourceIds)) this.#endDone(job, '')
       else if (this.#isStuck(job))
-        this.#end(job, 'done', `${this.#status(job).queued} URLs wait: their host does not answer`)
+        this.#endDone(job, `${this.#status(job).queued} URLs wait: their host does not answer`)
     }
+  }
+
+  /** Done, unless none of its seeds could be had. */
+  #endDone(job: Job, waiting: string): void {
+    const { seeds } = job.spec
+    const problems = seedProblems(seeds, this.#tools.store)
+    for (const { seed, problem } of problems) this.#tools.log('warn', 'seed', { seed, problem })
+    const { state, note } = endOf(seeds, problems, waiting)
+    this.#end(job, state, note)
   }
 
   /** Nothing is left but what lies on hosts that do not answer: it stays queued for the next run. */
@@ -372,7 +382,7 @@ export class Crawl {
     return frontier.isAllResting?.(sourceIds, nowMs) ?? false
   }
 
-  #end(job: Job, state: 'done' | 'limit' | 'stopped' | 'paused', note: string): void {
+  #end(job: Job, state: 'done' | 'failed' | 'limit' | 'stopped' | 'paused', note: string): void {
     this.#tools.store.transaction(() => {
       this.#jobs.setState(job, state, note)
       if (state !== 'paused') this.runs.ended(job, state, note)

@@ -269,7 +269,7 @@ function buttons(look: Look, session: Session, job: JobStatus): HtmlValue {
     ? ['pause', 'stop']
     : job.state === 'paused'
       ? ['resume', 'stop']
-      : job.state === 'stopped' || job.state === 'limit'
+      : job.state === 'stopped' || job.state === 'limit' || job.state === 'failed'
         ? ['resume']
         : []
   return html`<div class="buttons">

@@ -89,7 +89,11 @@ const ruleCounts = record({
 })
 const jobStatus = record({
   id: count,
-  state: { type: 'string', enum: ['running', 'paused', 'waiting', 'done', 'stopped', 'limit'] },
+  state: {
+    type: 'string',
+    enum: ['running', 'paused', 'waiting', 'done', 'stopped', 'limit', 'failed'],
+    description: 'failed: none of its seeds could be had; the note says why',
+  },
   note: string,
   source: { type: ['string', 'null'], description: 'Name of the described source' },
   seeds: strings,

@@ -280,6 +280,7 @@ export const english: Messages = {
     done: 'Finished',
     stopped: 'Stopped',
     limit: 'Limit reached',
+    failed: 'Failed',
   },
   pause: 'Pause',
   resume: 'Go on',

@@ -80,7 +80,7 @@ export type SourceStatus = {
   source: unknown
 }
 
-/** skipped: the one before was still running. failed: it could not be started. */
+/** skipped: the one before was still running. failed: it could not be started, or none of its seeds could be had. */
 export type RunState = 'running' | 'paused' | 'done' | 'limit' | 'stopped' | 'skipped' | 'failed'
 export type RunCounts = {
   fetched: number
@@ -106,7 +106,8 @@ export type RunStatus = {
 /** A described source as it is kept: `spec` is its JSON. */
 export type DescribedSource = { name: string; spec: string; changedAtMs: number }
 
-export type JobState = 'running' | 'paused' | 'waiting' | 'done' | 'stopped' | 'limit'
+/** failed: none of its seeds could be had. */
+export type JobState = 'running' | 'paused' | 'waiting' | 'done' | 'stopped' | 'limit' | 'failed'
 /** Counts since the job was first started, over all its runs; exact after a crash. */
 export type JobCounts = {
   fetched: number
