@@ -249,6 +249,7 @@ class Engine {
           seen: this.#seen,
           rules: this.#rules,
           described: this.#described,
+          budgetLines: (each) => crawl.budgetLines(each),
         }),
       sources: () => this.#sources(),
       putSource: ({ given, mayReplace }: { given: unknown; mayReplace: boolean }) =>

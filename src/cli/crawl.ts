@@ -35,6 +35,11 @@ export const crawlOptions: Readonly<Record<string, CommandOption>> = {
     value: 'N',
     about: 'Stops when so many pages are stored (no limit).',
   },
+  'max-pages-per-host': {
+    type: 'string',
+    value: 'N',
+    about: 'Stores at most so many pages of each host (no limit).',
+  },
   depth: { type: 'string', value: 'N', about: 'Links followed from the start, at most (64).' },
   stats: { type: 'boolean', about: 'Tells on stderr what the crawl cost, by thread.' },
   delay: {
@@ -62,15 +67,16 @@ export function crawlSpecOf(call: Call, seeds: readonly string[]): CrawlSpec {
     seeds,
     scope,
     include: Array.isArray(include) ? include.map(String) : [],
-    maxPages:
-      call.options['max-pages'] === undefined
-        ? null
-        : integerOption(call, 'max-pages', 0, 1, 1_000_000_000),
+    maxPages: pagesOption(call, 'max-pages'),
+    maxPagesPerHost: pagesOption(call, 'max-pages-per-host'),
     depth: integerOption(call, 'depth', 64, 0, 10_000),
     delayMs:
       call.options['delay'] === undefined ? null : integerOption(call, 'delay', 0, 0, 3_600_000),
   }
 }
+
+const pagesOption = (call: Call, name: string): number | null =>
+  call.options[name] === undefined ? null : integerOption(call, name, 0, 1, 1_000_000_000)
 
 /** What the jobs are asked through: the running server, or the app opened here. */
 type Crawling = {

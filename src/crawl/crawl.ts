@@ -5,7 +5,7 @@ import { isDiskFull } from '../lib/sqlite.ts'
 import { AppError } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { RuleState } from '../store/host-rules.ts'
-import type { CrawlSpec, JobStatus, RunStatus } from '../store/records.ts'
+import type { CrawlSpec, JobStatus, RunStatus, UrlStory } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import { checkedSpec } from './checked-spec.ts'
 import { createCommitter, type Committed, type Committer, type Revisits } from './commit.ts'
@@ -13,6 +13,7 @@ import { Discovery, type DiscoveryLimits } from './discover.ts'
 import type { Described } from './described.ts'
 import type { Duplicates } from './duplicates.ts'
 import type { FoundUrl, Frontier, Lease } from './frontier.ts'
+import { HostBudgets } from './host-budget.ts'
 import { wantedAgain, type HostRules, type RuleName } from './host-rules.ts'
 import type { FetchOutcome, ListJob, ListOutcome, ParseJob, ParseOutcome } from './page.ts'
 import { importSourceKey } from './import-lines.ts'
@@ -21,7 +22,7 @@ import type { RobotsGate } from './robots-gate.ts'
 import { Runs, type RunCause } from './runs.ts'
 import { isInScope, scopeKey, type ScopeSpec } from './scope.ts'
 import { endOf, seedProblems } from './seed-report.ts'
-import { visit, type Visited, type VisitLimits } from './visit.ts'
+import { visit, weightOf, type Visited, type VisitLimits } from './visit.ts'
 
 export type CrawlLimits = VisitLimits &
   DiscoveryLimits & {
@@ -79,6 +80,7 @@ export class Crawl {
   readonly #tools: CrawlTools
   readonly #jobs: Jobs
   readonly runs: Runs
+  readonly #budgets: HostBudgets
   readonly #scopes = new Map<number, ScopeSpec>()
   readonly #committer: Committer
   readonly #discovery: Discovery
@@ -99,6 +101,7 @@ export class Crawl {
     this.#tools = tools
     this.#jobs = new Jobs(tools.store, tools.now)
     this.runs = new Runs(tools.store, tools.now)
+    this.#budgets = new HostBudgets(tools.store)
     this.#discovery = new Discovery({ ...tools, scopes: this.#scopes })
     this.#committer = createCommitter({
       ...tools,
@@ -205,6 +208,11 @@ export class Crawl {
     return this.#scopes
   }
 
+  /** For `explain`: what is left of limits by host. */
+  budgetLines(url: string): UrlStory['lines'] {
+    return this.#budgets.lines(url, this.#jobs.all(), this.#scopes)
+  }
+
   /** Takes nothing more, waits at most `graceMs` for what is out, commits. */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true
@@ -264,6 +272,7 @@ export class Crawl {
     }
     const visited = await visit(lease, {
       ...this.#tools,
+      admits: () => this.#budgets.admits(job, lease),
       fingerprintSeed: store.fingerprintSeed,
       ruleFor: (url) => this.#tools.described.ruleFor(url, lease.sourceId, this.#scopes),
       urlsMax: this.#tools.limits.listUrlsMax,
@@ -274,6 +283,7 @@ export class Crawl {
         queueMicrotask(() => this.#pump())
       },
     })
+    this.#budgets.visited(lease, visited.page !== null)
     const { name } = this.#scopes.get(lease.sourceId) ?? {}
     if (name !== undefined) visited.dropsCopies = this.#tools.described.get(name)?.copies === 'drop'
     if (this.#batch.length === 0) this.#batchSinceMs = now()
@@ -316,6 +326,7 @@ export class Crawl {
     this.#batch = []
     this.#batchBytes = 0
     this.#out -= batch.length
+    this.#budgets.committed(batch.map(({ lease }) => lease))
     for (const { lease } of batch) {
       const job = this.#jobs.ofSource(lease.sourceId)
       if (job !== null) job.out = Math.max(0, job.out - 1)
@@ -409,7 +420,7 @@ export class Crawl {
         isSeed: true,
       }))
       this.#loadScopes()
-      void frontier.add(seeds)
+      void frontier.add([...seeds, ...this.#budgets.wantedAgain(job)])
     })
     this.#activate()
     if (cause === 'request')
@@ -487,10 +498,3 @@ export class Crawl {
 
 const hasRoom = ({ spec, counts, out }: Job): boolean =>
   spec.maxPages === null || counts.stored + out < spec.maxPages
-
-/** A term with its place in the array and what the inverter makes of it. */
-const termBytes = 48
-
-/** Bytes a visit holds until it is committed, roughly. */
-const weightOf = ({ page }: Visited): number =>
-  page === null ? 200 : page.text.byteLength + page.rest.byteLength + page.terms.length * termBytes

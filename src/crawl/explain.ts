@@ -22,6 +22,8 @@ export type ExplainTools = {
   seen: SeenFilter
   rules: Pick<HostRules, 'describe' | 'shorten' | 'isClosed'>
   described: Pick<Described, 'ruleFor'>
+  /** What is left of the limits by host. */
+  budgetLines?: (url: string) => readonly Line[]
 }
 
 type Line = UrlStory['lines'][number]
@@ -39,6 +41,7 @@ export function explainUrl(text: string, tools: ExplainTools): UrlStory {
     ...scopeLines(canonicalUrl, tools.scopes),
     robotsLine(canonicalUrl, tools.robots),
     seenLine(canonicalUrl, row, tools.seen),
+    ...(tools.budgetLines?.(canonicalUrl) ?? []),
     ...learnedLines(canonicalUrl, tools.rules),
     ...historyLines(row),
     ...ruleForLines(canonicalUrl, row, tools),

@@ -35,6 +35,8 @@ export type SourceSpec = {
   only: readonly UrlPattern[]
   exclude: readonly UrlPattern[]
   maxPages: number | null
+  /** Of each host; left out by older versions. */
+  maxPagesPerHost?: number | null
   depth: number
   delayMs: number | null
   /** drop: a copy of another page is not kept as a document of its own. */
@@ -103,6 +105,7 @@ const readShape = object(
     limits: object(
       {
         pages: number({ min: 1, max: 1_000_000_000 }),
+        pagesPerHost: number({ min: 1, max: 1_000_000_000 }),
         depth: number({ min: 0, max: 10_000 }),
         delayMs: number({ min: 0, max: 3_600_000 }),
       },
@@ -135,6 +138,7 @@ export const readSource: Reader<SourceSpec> = (value, path) => {
     only: read.only ?? [],
     exclude: read.exclude ?? [],
     maxPages: limits.pages ?? null,
+    maxPagesPerHost: limits.pagesPerHost ?? null,
     depth: limits.depth ?? depthDefault,
     delayMs: limits.delayMs ?? null,
     copies: read.copies ?? 'fold',
@@ -221,5 +225,7 @@ export function parseSource(value: unknown): SourceSpec {
 /** The wish to crawl that a described source is. */
 export const crawlSpecOfSource = (source: SourceSpec): CrawlSpec => {
   const { name, seeds, scope, include, only, exclude, maxPages, depth, delayMs } = source
-  return { source: name, seeds, scope, include, only, exclude, maxPages, depth, delayMs }
+  const { maxPagesPerHost = null } = source
+  const limits = { maxPages, maxPagesPerHost, depth, delayMs }
+  return { source: name, seeds, scope, include, only, exclude, ...limits }
 }

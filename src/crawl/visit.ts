@@ -2,6 +2,7 @@
 import type { FoundWord } from '../text/judge-words.ts'
 import type { RuleForPage } from './described.ts'
 import type { Fared, Lease, Settlement } from './frontier.ts'
+import { hostLimitReason } from './host-budget.ts'
 import type { FetchOutcome, ParsedPage, ParseJob, ParseOutcome } from './page.ts'
 import type { RuleReport } from './rule-types.ts'
 import { readListVisit, type Listed, type ListTools } from './visit-list.ts'
@@ -45,6 +46,8 @@ export type VisitLimits = {
 }
 
 export type VisitTools = ListTools & {
+  /** Asked first: false where the source has enough pages of this host. */
+  admits?: (lease: Lease) => Promise<boolean>
   robots: RobotsGate
   /** @param takes any: whatever its type says it is */
   fetchPage: (lease: Lease, takes: 'pages' | 'any') => Promise<FetchOutcome>
@@ -61,6 +64,11 @@ export type VisitTools = ListTools & {
 }
 
 export async function visit(lease: Lease, tools: VisitTools): Promise<Visited> {
+  if (tools.admits !== undefined && !(await tools.admits(lease))) {
+    tools.release(null, 0, 0)
+    const refused: Settlement = { kind: 'refused', status: 0, reason: hostLimitReason }
+    return { ...nothing(lease, refused), wasFetched: false }
+  }
   const judged = await tools.robots.judge(lease.url, tools.now(), lease.sourceId)
   if (judged.kind !== 'allowed') {
     tools.release(null, 0, 0)
@@ -231,3 +239,10 @@ async function readPage(
 }
 
 const truncatedRecrawlMs = 3_600_000
+
+/** A term with its place in the array and what the inverter makes of it. */
+const termBytes = 48
+
+/** Bytes a visit holds until it is committed, roughly. */
+export const weightOf = ({ page }: Visited): number =>
+  page === null ? 200 : page.text.byteLength + page.rest.byteLength + page.terms.length * termBytes

@@ -74,6 +74,7 @@ export const crawlSpec: Schema = {
     },
     include: { type: 'array', items: address, maxItems: 100, default: [] },
     maxPages: { type: ['integer', 'null'], minimum: 1, maximum: 1e9, default: null },
+    maxPagesPerHost: { type: ['integer', 'null'], minimum: 1, maximum: 1e9, default: null },
     depth: { type: 'integer', minimum: 0, maximum: 1000, default: 64 },
     delayMs: { type: ['integer', 'null'], minimum: 0, maximum: 3_600_000, default: null },
   },

@@ -59,6 +59,8 @@ export type CrawlSpec = {
   include: readonly string[]
   /** null = none */
   maxPages: number | null
+  /** Pages stored of one host, at most; left out or null = none. */
+  maxPagesPerHost?: number | null
   depth: number
   /** null = the default: 1000 for a public host, 0 for an allowed private one. */
   delayMs: number | null

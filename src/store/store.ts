@@ -7,6 +7,7 @@ import { createDescribedSources, type DescribedSources } from './described-sourc
 import { createDocumentWrites, type DocumentWrites } from './documents.ts'
 import { createExpiryTable, type ExpiryTable } from './expiry.ts'
 import { createHostRulesTable, type HostRulesTable } from './host-rules.ts'
+import { createHostPages, type HostPages } from './host-pages.ts'
 import { createHosts, type Hosts } from './hosts.ts'
 import { createJobTable, type JobTable } from './jobs.ts'
 import { createMeta, fingerprintSeedOf, makeCursorKey, type Meta } from './meta.ts'
@@ -25,6 +26,7 @@ export type { DocumentInput, Promoted, PutDocument } from './documents.ts'
 export type Store = DocumentReads &
   Omit<DocumentWrites, 'saveMarks'> &
   Hosts &
+  HostPages &
   HostRulesTable &
   JobTable &
   DescribedSources &
@@ -77,6 +79,7 @@ function assemble(db: Db, now: () => number): Store {
     ...createDocumentReads(db),
     ...writes,
     ...hosts,
+    ...createHostPages(db),
     ...createHostRulesTable(db),
     ...createJobTable(db, now),
     ...createDescribedSources(db, now),

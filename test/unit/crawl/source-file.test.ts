@@ -27,6 +27,7 @@ describe('a described source', () => {
       only: [],
       exclude: [],
       maxPages: null,
+      maxPagesPerHost: null,
       depth: 64,
       delayMs: null,
       copies: 'fold',
