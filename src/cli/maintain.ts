@@ -10,12 +10,16 @@ import type { ReindexStatus } from '../server/control.ts'
 import { type Client, findServer } from './client.ts'
 import { formatOf, requireData, write, type Call } from './command.ts'
 
-type ImportAnswer = {
+type ImportCounts = {
   stored: number
   unchanged: number
   exactCopies: number
   nearCopies: number
   filtered: number
+}
+type ImportAnswer = ImportCounts & {
+  failed: Record<string, number>
+  failures: readonly { line: number; url: string; reason: string }[]
 }
 const importBatch = 200
 const reindexPath = '/api/v1/admin/reindex'
@@ -35,7 +39,8 @@ export async function importCommand(call: Call): Promise<number> {
     search: false,
     log: call.log,
   })
-  const total: ImportAnswer = {
+  const failed: Record<string, number> = {}
+  const total: ImportCounts = {
     stored: 0,
     unchanged: 0,
     exactCopies: 0,
@@ -48,7 +53,10 @@ export async function importCommand(call: Call): Promise<number> {
     let lines: { number: number; text: string }[] = []
     const send = async (): Promise<void> => {
       const answer = await app.engine<ImportAnswer>('import', { lines, dedupe })
-      for (const name of Object.keys(total) as (keyof ImportAnswer)[]) total[name] += answer[name]
+      for (const name of Object.keys(total) as (keyof ImportCounts)[]) total[name] += answer[name]
+      for (const [reason, n] of Object.entries(answer.failed))
+        failed[reason] = (failed[reason] ?? 0) + n
+      for (const failure of answer.failures) call.log('warn', 'line not stored', failure)
       lines = []
     }
     let number = 0
@@ -70,13 +78,23 @@ export async function importCommand(call: Call): Promise<number> {
     exact_copies: total.exactCopies,
     near_copies: total.nearCopies,
     filtered: total.filtered,
+    failed,
   }
-  if (form === 'text')
-    await write(
-      `stored ${total.stored}, unchanged ${total.unchanged}, exact copies ${total.exactCopies}, near copies ${total.nearCopies}${total.filtered === 0 ? '' : `, filtered ${total.filtered}`}\n`,
-    )
+  if (form === 'text') await write(`${importText(total, failed)}\n`)
   else await write(`${JSON.stringify(summary)}\n`)
-  return 0
+  return Object.keys(failed).length === 0 ? 0 : 1
+}
+
+function importText(total: ImportCounts, failed: Readonly<Record<string, number>>): string {
+  const reasons = Object.entries(failed).map(([reason, n]) => `${reason} ${n}`)
+  return [
+    `stored ${total.stored}`,
+    `unchanged ${total.unchanged}`,
+    `exact copies ${total.exactCopies}`,
+    `near copies ${total.nearCopies}`,
+    ...(total.filtered === 0 ? [] : [`filtered ${total.filtered}`]),
+    ...(reasons.length === 0 ? [] : [`failed ${reasons.join(', ')}`]),
+  ].join(', ')
 }
 
 export async function reindexCommand(call: Call): Promise<number> {

@@ -6,7 +6,7 @@ import { createCommitter, type Committed } from './commit.ts'
 import type { Duplicates } from './duplicates.ts'
 import type { Frontier, Lease } from './frontier.ts'
 import { parseRecord, type ImportRecord } from './imported.ts'
-import type { ParseOutcome } from './page.ts'
+import type { ParsedPage, ParseOutcome } from './page.ts'
 import type { Visited } from './visit.ts'
 
 export type ImportLine = { number: number; text: string }
@@ -17,7 +17,14 @@ export type Imported = {
   nearCopies: number
   /** Not stored, for a word of a list. */
   filtered: number
+  /** Not stored, because reading them failed twice: by reason, and the first of them. */
+  failed: Record<string, number>
+  failures: readonly ImportFailure[]
 }
+export type ImportFailure = { line: number; url: string; reason: string }
+
+/** Of one call; the rest is counted. */
+const failuresShown = 20
 
 export type ImportTools = {
   store: Store
@@ -41,11 +48,11 @@ export async function importLines(
   mayFold: boolean,
   tools: ImportTools,
 ): Promise<Imported> {
-  const records: ImportRecord[] = []
+  const records: NumberedRecord[] = []
   let failure: AppError | null = null
   for (const { number, text } of lines) {
     try {
-      records.push(parseRecord(text))
+      records.push({ line: number, record: parseRecord(text) })
     } catch (error) {
       if (!(error instanceof AppError)) throw error
       failure = new AppError(
@@ -60,44 +67,26 @@ export async function importLines(
   return imported
 }
 
+type NumberedRecord = { line: number; record: ImportRecord }
+type ReadRecord = NumberedRecord & { outcome: ParseOutcome }
+
 async function storeRecords(
-  records: readonly ImportRecord[],
+  records: readonly NumberedRecord[],
   mayFold: boolean,
   tools: ImportTools,
 ): Promise<Imported> {
   const { store } = tools
-  const outcomes = await Promise.all(records.map((record) => tools.analyse(record)))
+  const { pages, failed, failures } = await readAll(records, tools)
   const nowMs = tools.now()
   const leases = store.transaction(() => {
     const sourceId = store.sourceFor(importSourceKey)
-    return records.map(({ url }) =>
+    return pages.map(({ record: { url } }) =>
       leaseFor(url, store.importedUrl(url, sourceId, nowMs).urlId, sourceId),
     )
   })
-  const visits = outcomes.flatMap((outcome, i): Visited[] => {
-    const [lease, record] = [leases[i], records[i]]
-    if (lease === undefined || record === undefined) return []
-    if (outcome.kind !== 'page') throw new AppError('bad_input', `${record.url}: ${outcome.reason}`)
-    const { page } = outcome
-    const { isFiltered = false, words = [] } = page
-    return [
-      {
-        lease,
-        settlement: isFiltered
-          ? { kind: 'refused', status: 0, reason: 'filtered' }
-          : { kind: 'stored', status: 0 },
-        page: isFiltered ? null : page,
-        ...(isFiltered ? { words } : {}),
-        type: 'text/plain',
-        wireBytes: Buffer.byteLength(record.text),
-        truncated: false,
-        links: [],
-        listed: [],
-        feeds: [],
-        mayFold,
-        wasFetched: false,
-      },
-    ]
+  const visits = pages.flatMap(({ record, page }, i): Visited[] => {
+    const lease = leases[i]
+    return lease === undefined ? [] : [visitOf(lease, record, page, mayFold)]
   })
   const committer = createCommitter({
     ...tools,
@@ -107,7 +96,7 @@ async function storeRecords(
   })
   const committed = committer.commit(visits)
   tools.onCommitted(committed)
-  const imported: Imported = { stored: 0, unchanged: 0, exactCopies: 0, nearCopies: 0, filtered: 0 }
+  const imported = { stored: 0, unchanged: 0, exactCopies: 0, nearCopies: 0, filtered: 0 }
   for (const settlement of committed.settlements) {
     if (settlement.kind === 'unchanged') imported.unchanged++
     else if (settlement.kind === 'refused') imported.filtered++
@@ -116,7 +105,59 @@ async function storeRecords(
     if (settlement.of === 'exact') imported.exactCopies++
     else imported.nearCopies++
   }
-  return imported
+  return { ...imported, failed, failures }
+}
+
+/**
+ * All at once; what failed there is read once more, by itself: on a starved machine a parser may run out of time by no fault of the
+ * document. What fails again is told, and costs no other document its place.
+ */
+async function readAll(
+  records: readonly NumberedRecord[],
+  { analyse }: ImportTools,
+): Promise<Pick<Imported, 'failed' | 'failures'> & { pages: ReadPage[] }> {
+  const read = await Promise.all(
+    records.map(async (each): Promise<ReadRecord> => ({
+      ...each,
+      outcome: await analyse(each.record),
+    })),
+  )
+  const failed: Record<string, number> = {}
+  const failures: ImportFailure[] = []
+  const pages: ReadPage[] = []
+  for (const { line, record, outcome: first } of read) {
+    const outcome = first.kind === 'page' ? first : await analyse(record)
+    if (outcome.kind === 'page') {
+      pages.push({ record, page: outcome.page })
+      continue
+    }
+    const { reason } = outcome
+    failed[reason] = (failed[reason] ?? 0) + 1
+    if (failures.length < failuresShown) failures.push({ line, url: record.url, reason })
+  }
+  return { pages, failed, failures }
+}
+
+type ReadPage = { record: ImportRecord; page: ParsedPage }
+
+function visitOf(lease: Lease, record: ImportRecord, page: ParsedPage, mayFold: boolean): Visited {
+  const { isFiltered = false, words = [] } = page
+  return {
+    lease,
+    settlement: isFiltered
+      ? { kind: 'refused', status: 0, reason: 'filtered' }
+      : { kind: 'stored', status: 0 },
+    page: isFiltered ? null : page,
+    ...(isFiltered ? { words } : {}),
+    type: 'text/plain',
+    wireBytes: Buffer.byteLength(record.text),
+    truncated: false,
+    links: [],
+    listed: [],
+    feeds: [],
+    mayFold,
+    wasFetched: false,
+  }
 }
 
 const leaseFor = (url: string, urlId: number, sourceId: number): Lease => ({
