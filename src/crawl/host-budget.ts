@@ -34,9 +34,11 @@ export class HostBudgets {
     if (job === null || max === null || lease.kind !== 'page') return true
     const host = this.#hostOf(job, lease.url)
     const hadDocument = this.#store.hasDocument(lease.urlId)
-    while (!hadDocument && host.stored < max && host.stored + host.underWay >= max)
-      await new Promise<void>((go) => host.waiting.push(go))
-    if (!hadDocument && host.stored >= max) return false
+    if (!hadDocument) {
+      while (host.stored < max && host.stored + host.underWay >= max)
+        await new Promise<void>((go) => host.waiting.push(go))
+      if (host.stored >= max) return false
+    }
     host.underWay++
     this.#taken.set(lease.urlId, { jobId: job.id, host, hadDocument, isCounted: false })
     return true
