@@ -5,9 +5,8 @@ import { join } from 'node:path'
 import { parentPort, type MessagePort } from 'node:worker_threads'
 import { spawnThread } from './assets.ts'
 import type { Config } from './config.ts'
-import type { Revisits } from './crawl/commit.ts'
 import { Crawl, type CrawlTools } from './crawl/crawl.ts'
-import { keepExpiring } from './crawl/expiry.ts'
+import { expireAll, keepExpiring, type ExpiryTools } from './crawl/expiry.ts'
 import { Scheduler } from './crawl/scheduler.ts'
 import { failedRule } from './crawl/rule-counts.ts'
 import { type Committed, nothingCommitted } from './crawl/commit.ts'
@@ -26,6 +25,7 @@ import { originOf, reportHost, reportHosts } from './crawl/host-report.ts'
 import { HostRules } from './crawl/host-rules.ts'
 import { Sessions, type SessionSettings } from './crawl/sessions.ts'
 import { openSeenFilter, type SeenFile } from './crawl/seen.ts'
+import { crawlLimitsOf, revisitsOf } from './crawl-options.ts'
 import { agentToken, egressOptions, fetchLimits } from './egress-options.ts'
 import { IndexKeeper } from './index-keeper.ts'
 import { createEgress, type Egress } from './lib/egress.ts'
@@ -64,11 +64,7 @@ export type EngineData = {
 
 export type EngineCost = { engineMs: number; parsersMs: number; indexMs: number }
 
-const retriesMax = 2
 const hourMs = 3_600_000
-/** What sitemaps.org allows to one file. */
-const listUrlsMax = 50_000
-const seedsMax = 1_000
 const publicDelayMs = 1_000
 const closeGraceMs = 10_000
 const duplicateRows = 2_000
@@ -170,16 +166,17 @@ class Engine {
     if (this.#data.resumeJobs || this.#data.isRestart) this.#crawl.resumeAll()
     if (!this.#data.resumeJobs) return
     this.#scheduler.begin()
-    this.#endExpiry = keepExpiring(
-      {
-        store: this.#store,
-        duplicates: this.#duplicates,
-        ttls: () => this.#crawl.ttls(),
-        onCommitted: (committed) => this.#index.take(committed),
-        now: Date.now,
-      },
-      hourMs,
-    )
+    this.#endExpiry = keepExpiring(this.#expiryTools(), hourMs)
+  }
+
+  #expiryTools(): ExpiryTools {
+    return {
+      store: this.#store,
+      duplicates: this.#duplicates,
+      ttls: () => this.#crawl.ttls(),
+      onCommitted: (committed) => this.#index.take(committed),
+      now: Date.now,
+    }
   }
 
   #openScheduler(): Scheduler {
@@ -264,6 +261,7 @@ class Engine {
       import: (input: { lines: readonly ImportLine[]; dedupe: boolean }) =>
         this.#import(input.lines, input.dedupe),
       rebuild: () => this.#rebuild(),
+      expire: () => expireAll(this.#expiryTools()),
       reindex: () => this.#index.reindex(),
       reindexProgress: () => this.#index.reindexProgress(),
       catchUp: () => this.#index.catchUp(),
@@ -463,36 +461,10 @@ class Engine {
         if (parentPort !== null) sendEvent(parentPort, 'progress', jobs)
         if (this.#crawl?.isIdle()) this.#index.settle()
       },
-      limits: {
-        connections: config.connections,
-        batchPages: config['batch-pages'],
-        batchBytes: config['batch-bytes'],
-        batchMs: config['batch-ms'],
-        diskFreeBytes: config['disk-free-mb'] * 1e6,
-        recrawlMs: config['recrawl-days'] * 24 * hourMs,
-        sitemaps: config.sitemaps as 'auto' | 'named' | 'off',
-        listsPerHostMax: config['lists-max'],
-        listUrlsMax,
-        seedsMax,
-        retriesMax,
-        retryMs: config['retry-ms'],
-      },
+      limits: crawlLimitsOf(config),
       log: this.#log,
       now: Date.now,
       random: Math.random,
     }
-  }
-}
-
-/** A page is visited after `recrawl-days` at first, then by how often it changed; a list once a day, or more often where it grows. */
-const revisitsOf = (config: Config): Revisits => {
-  const kind = config.recrawl as 'fixed' | 'adaptive'
-  const intervalMinMs = config['recrawl-hours-min'] * hourMs
-  const dayMs = 24 * hourMs
-  const intervalMs = config['recrawl-days'] * dayMs
-  return {
-    page: { kind, intervalMs, intervalMinMs, intervalMaxMs: Math.max(intervalMs, intervalMs * 4) },
-    list: { kind: 'adaptive', intervalMs: dayMs, intervalMinMs, intervalMaxMs: 7 * dayMs },
-    confirmGoneMs: config['gone-hours'] * hourMs,
   }
 }

@@ -110,6 +110,8 @@ export async function crawlCommand(call: Call): Promise<number> {
     const { crawl } = app
     const putSource = (given: unknown) => crawl.putSource(given, { mayReplace: true })
     const code = await crawlAll(call, spec, described, { ...crawl, putSource })
+    // After it: what it has confirmed stays.
+    if (code !== interruptedExit) await app.engine('expire')
     if (call.options['stats'] === true) await printStats(app)
     return code
   } finally {

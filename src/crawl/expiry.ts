@@ -1,4 +1,5 @@
 /** Takes documents out whose time is over, a slice at a time: the page said until when it is to be shown, or nobody confirmed it for longer than its source allows. */
+import { setImmediate as setImmediateOf } from 'node:timers/promises'
 import { isDiskFull } from '../lib/sqlite.ts'
 import type { Store } from '../store/store.ts'
 import { nothingCommitted, type Committed } from './commit.ts'
@@ -65,6 +66,14 @@ function removeAll(urlIds: readonly number[], tools: ExpiryTools): void {
   // One that was promoted and went in the same slice has no document any more.
   const documents = promoted.filter((docno) => store.textByDocno(docno) !== null)
   onCommitted({ ...nothingCommitted(), promoted: documents })
+}
+
+/** Looks once, to the end, with a turn for others after each slice. */
+export async function expireAll(tools: ExpiryTools): Promise<void> {
+  for (let docno: number | null = 0; docno !== null;) {
+    docno = expireSlice(docno, tools)
+    await setImmediateOf()
+  }
 }
 
 /** Looks now and then every hour. @returns the way to end it */

@@ -8,6 +8,11 @@ import { jsonLines, localCrawl, makeDirectory, run } from './program.ts'
 describe('a crawl', () => {
   const directory = makeDirectory()
   const server = createServer((request, response) => {
+    if (request.url === '/soon') {
+      const untilMs = Date.now() + 1_500
+      response.setHeader('x-robots-tag', `unavailable_after: ${new Date(untilMs).toISOString()}`)
+      return void response.end('<title>Soon</title><p>This notice is gone in a moment.</p>')
+    }
     const n = Number(/^\/(\d+)$/.exec(request.url ?? '')?.[1] ?? Number.NaN)
     if (Number.isNaN(n)) return void response.writeHead(404).end()
     const links = [1, 2, 3].map((i) => `<a href="/${(n * 3 + i) % 30}">on</a>`).join(' ')
@@ -36,6 +41,19 @@ describe('a crawl', () => {
       /^failed: none of the 2 seeds could be had: .*\/none: there is no such page/,
     )
     assert.match(stderr, /127\.0\.0\.1:9\/.*robots\.txt of the host could not be read/)
+  })
+
+  it('takes out at its end what is not to be shown any longer, also without a server', async () => {
+    const data = ['--data', `${directory.path}-2`]
+    const one = ['--scope', 'page', ...data, ...localCrawl]
+    const first = await run(['crawl', `${url}/soon`, ...one])
+    assert.match(first.stdout, /stored +1\n/)
+    const urls = async (): Promise<unknown[]> =>
+      jsonLines((await run(['export', ...data])).stdout).map((each) => each['url'])
+    // Each start takes about as long as the page may be shown.
+    for (let tries = 0; tries < 5 && (await urls()).includes(`${url}/soon`); tries++)
+      await run(['crawl', `${url}/1`, ...one])
+    assert.ok(!(await urls()).includes(`${url}/soon`))
   })
 
   it('stores so many pages of a host as it is told, and exits 0', async () => {

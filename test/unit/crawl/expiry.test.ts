@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Committed } from '../../../src/crawl/commit.ts'
-import { expireSlice } from '../../../src/crawl/expiry.ts'
+import { expireAll, expireSlice } from '../../../src/crawl/expiry.ts'
 import { ended, openCrawl, site, spec, words } from './crawl-fixture.ts'
 
 const dayMs = 86_400_000
@@ -41,6 +41,15 @@ describe('Documents that nobody confirmed for the time of their source', () => {
     assert.equal(store.urlRow('http://a.test/1')?.reason, 'expired')
     await ended(crawl, crawl.startSource('it').id)
     assert.equal(urls().length, 3)
+  })
+
+  it('leave in one go where nothing goes on that could look every hour', async () => {
+    const { crawl, store, duplicates, clock, urls } = await openWithTtl(8)
+    clock.nowMs += 9 * dayMs
+    const onCommitted = (): void => {}
+    const now = (): number => clock.nowMs
+    await expireAll({ store, duplicates, ttls: () => crawl.ttls(), onCommitted, now })
+    assert.deepEqual(urls(), [])
   })
 
   it('are visited in time to be confirmed', async () => {
