@@ -28,6 +28,7 @@ import {
   type Manifest,
 } from './backup-format.ts'
 import { isSettingName, settings } from './config.ts'
+import { cookieFileName } from './crawl/cookie-file.ts'
 import { AppError } from './lib/errors.ts'
 import { openDatabase } from './lib/sqlite.ts'
 import { writeTar, type TarFile } from './lib/tar.ts'
@@ -166,6 +167,8 @@ function gather(
     .filter((entry) => entry.isFile())
     .map(({ name }) => name)
     .toSorted()
+  // Whoever has them is logged in: a backup never holds them.
+  if (names.includes(cookieFileName)) secretsLeftOut.push(cookieFileName)
   if (names.includes(keyName) && !withKey) secretsLeftOut.push(keyName)
   const kept = names.filter((name) => isKeptFile(name) || (withKey && name === keyName))
   const files = kept.map((name): Member => {

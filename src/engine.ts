@@ -2,9 +2,11 @@
 import assert from 'node:assert'
 import { statfsSync } from 'node:fs'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { parentPort, type MessagePort } from 'node:worker_threads'
 import { spawnThread } from './assets.ts'
 import type { Config } from './config.ts'
+import { CookieFile, cookieFileName } from './crawl/cookie-file.ts'
 import { Crawl, type CrawlTools } from './crawl/crawl.ts'
 import { expireAll, keepExpiring, type ExpiryTools } from './crawl/expiry.ts'
 import { Scheduler } from './crawl/scheduler.ts'
@@ -132,7 +134,14 @@ class Engine {
     this.#seen = seen
     this.#egress = createEgress(egressOptions(config))
     this.#rules = new HostRules(this.#store)
-    this.#sessions = new Sessions(this.#egress, (id) => this.#sessionSettings(id), log, Date.now)
+    const cookies = new CookieFile(join(data.directory, cookieFileName), log)
+    this.#sessions = new Sessions(
+      this.#egress,
+      (id) => this.#sessionSettings(id),
+      log,
+      Date.now,
+      cookies,
+    )
     this.#frontier = openFrontier(this.#store, {
       judge: (url, isOfOwnShape) => this.#rules.verdict(url, isOfOwnShape),
       onLinksAdded: (urlId, elsewhere) => this.#rules.linksAdded(urlId, elsewhere),
@@ -197,8 +206,9 @@ class Engine {
 
   /** The description as it is shown, with the time of its next run. */
   #putSource(given: unknown, mayReplace: boolean): SourceStatus {
-    const { name } = this.#described.put(given, mayReplace)
-    this.#sessions.forget(name)
+    const { name } = this.#described.put(given, mayReplace, (before, after) =>
+      this.#sessions.changed(after.name, isDeepStrictEqual(before?.http, after.http)),
+    )
     this.#scheduler.changed()
     const status = this.#sources().find((source) => source.name === name)
     assert(status, 'a source that was put is there')
@@ -207,6 +217,7 @@ class Engine {
 
   #removeSource(name: string): void {
     this.#described.remove(name)
+    this.#sessions.forget(name)
     this.#scheduler.changed()
   }
 
@@ -320,6 +331,7 @@ class Engine {
     this.#scheduler.close()
     this.#endExpiry()
     await this.#crawl.close(closeGraceMs)
+    this.#sessions.close()
     this.#words.close()
     await this.#parsers.close()
     this.#index.close()

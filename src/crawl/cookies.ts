@@ -1,5 +1,6 @@
 /** A bounded cookie jar for one source (door to tough-cookie): public suffixes refused, Netscape's cookies.txt read. Loaded when the first cookie comes. */
 import type { CookieJar } from 'tough-cookie'
+import type { SavedCookie } from './cookie-file.ts'
 
 /** Of one host; a browser keeps 50 to 180. */
 const cookiesOfHostMax = 64
@@ -7,6 +8,10 @@ const hostsMax = 500
 const cookieCharsMax = 4_096
 const setCookiesMax = 50
 const fileLinesMax = 10_000
+/** Of one jar, over a restart: those used last. */
+const savedMax = 2_000
+/** So long after it was last used a cookie without an expiry of its own is kept over a restart: a session ends with a browser, and here with a day's rest. */
+const sessionKeptMs = 86_400_000
 
 export class Cookies {
   #jar: CookieJar | null = null
@@ -72,6 +77,32 @@ export class Cookies {
     return { taken, badLine }
   }
 
+  /** What is to be kept over a restart. `[]` for a jar without cookies. */
+  saved(nowMs: number): SavedCookie[] {
+    const all = this.#jar?.serializeSync()?.cookies ?? []
+    return all
+      .filter((cookie) => isAlive(cookie, nowMs))
+      .toSorted((a, b) => timeOf(b['lastAccessed']) - timeOf(a['lastAccessed']))
+      .slice(0, savedMax)
+  }
+
+  /** Takes back what `saved` gave, but for what is over by now. @returns how many */
+  async restore(saved: readonly SavedCookie[], nowMs: number): Promise<number> {
+    const alive = saved.filter((cookie) => isAlive(cookie, nowMs)).slice(0, savedMax)
+    if (alive.length === 0) return 0
+    const { Cookie } = await import('tough-cookie')
+    const jar = await this.#open()
+    let taken = 0
+    for (const each of alive) {
+      const cookie = Cookie.fromJSON(each)
+      if (cookie?.domain === null || cookie?.domain === undefined) continue
+      await jar.store.putCookie(cookie)
+      await this.#remember(`http://${cookie.domain}/`, jar)
+      taken++
+    }
+    return taken
+  }
+
   async #open(): Promise<CookieJar> {
     const { CookieJar: Jar } = await import('tough-cookie')
     this.#jar ??= new Jar(undefined, {
@@ -93,4 +124,15 @@ export class Cookies {
     this.#hosts.delete(oldest)
     await jar.store.removeCookies(oldest, null)
   }
+}
+
+const timeOf = (time: unknown): number => (typeof time === 'string' ? Date.parse(time) : Number.NaN)
+
+/** Its own expiry decides; without one, when it was used last. */
+function isAlive(cookie: SavedCookie, nowMs: number): boolean {
+  const { maxAge, expires } = cookie
+  if (typeof maxAge === 'number') return timeOf(cookie['creation']) + maxAge * 1_000 > nowMs
+  if (typeof expires === 'string' && expires !== 'Infinity') return timeOf(expires) > nowMs
+  const usedAtMs = timeOf(cookie['lastAccessed'] ?? cookie['creation'])
+  return usedAtMs + sessionKeptMs > nowMs
 }

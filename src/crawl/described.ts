@@ -81,7 +81,11 @@ export class Described {
    * @param sent as a user writes it, or as it was shown; what is kept beside it is resolved
    * @throws AppError invalid_parameter | conflict
    */
-  put(sent: unknown, mayReplace = true): SourceStatus {
+  put(
+    sent: unknown,
+    mayReplace = true,
+    onPut: (before: SourceSpec | null, after: SourceSpec) => void = () => {},
+  ): SourceStatus {
     const { name } = parseSource(sent)
     const given = restoreSecrets(sent, this.#sources.get(name)?.given)
     const spec = parseSource(given)
@@ -99,6 +103,7 @@ export class Described {
       return isNew
     })
     if (isChanged) this.#load()
+    onPut(before, spec)
     const status = this.all().find((one) => one.name === name)
     assert(status, 'a source that was put is there')
     return status

@@ -5,6 +5,7 @@ import type { Egress, EgressAnswer, EgressRequest } from '../lib/egress.ts'
 import type { Log } from '../lib/log.ts'
 import { normalizeUrl, registrableDomain } from '../lib/url.ts'
 import { decodeText } from './charset.ts'
+import type { CookieKeeper } from './cookie-file.ts'
 import { Cookies } from './cookies.ts'
 import { asksPassword, findLoginForm, type LoginForm } from './login-form.ts'
 import { createProxyRing, type ProxyRing } from './proxies.ts'
@@ -33,16 +34,21 @@ export class Session implements Requester {
   #logins = 0
   readonly #loginsAtMs: number[] = []
   readonly #isHome: (url: string) => boolean
+  readonly #keeper: CookieKeeper | null
   /** For what is asked before any page: no login, no cookies, but the same way out. */
   readonly bare: Requester = { request: (url, request) => this.#send(url, request, '') }
 
-  /** @param homes URLs of the hosts that get the source's own headers; null = every host does */
+  /**
+   * @param homes URLs of the hosts that get the source's own headers; null = every host does
+   * @param keeper of its cookies over a restart; null = nobody keeps them
+   */
   constructor(
     egress: Requester,
     http: SourceHttp,
     log: Log,
     now: () => number,
     homes: readonly string[] | null = null,
+    keeper: CookieKeeper | null = null,
   ) {
     this.#egress = egress
     this.#http = http
@@ -50,6 +56,7 @@ export class Session implements Requester {
     this.#log = log
     this.#now = now
     this.#proxies = createProxyRing(http.proxies, now)
+    this.#keeper = http.cookies === 'keep' ? keeper : null
   }
 
   /**
@@ -72,8 +79,25 @@ export class Session implements Requester {
 
   async #begin(): Promise<void> {
     const { cookiesFile, login } = this.#http
+    const restored = await this.#cookies.restore(this.#keeper?.load() ?? [], this.#now())
     if (cookiesFile !== null) await this.#importFile(cookiesFile)
-    if (login !== null) await this.#logIn(login)
+    if (login === null || (restored > 0 && (await this.#isStillIn(login)))) return
+    await this.#logIn(login)
+  }
+
+  /** With the cookies of the process before: a login page that wants no password says so. Where it wants one, it is filled in. */
+  async #isStillIn(login: SourceLogin): Promise<boolean> {
+    if (!this.hasCookieFor(login.url)) return false
+    const page = await this.#follow(login.url, null)
+    if (typeof page === 'string') return false
+    const form = findLoginForm(page.html, page.url, login.form, Object.keys(login.fields))
+    const isIn = form === null && !asksPassword(page.html, page.url)
+    if (isIn) this.#log('info', 'still logged in', { at: login.url })
+    return isIn
+  }
+
+  #keepCookies(atOnce = false): void {
+    this.#keeper?.changed(() => this.#cookies.saved(this.#now()), atOnce)
   }
 
   async #importFile(path: string): Promise<void> {
@@ -96,7 +120,7 @@ export class Session implements Requester {
     const answer = await this.#send(url, request, keeps ? this.#cookies.headerFor(url) : '')
     if (answer.kind === 'answer' && keeps) {
       const set = (answer.headers['set-cookie'] ?? '').split('\n').filter((line) => line !== '')
-      await this.#cookies.take(url, set)
+      if (await this.#cookies.take(url, set)) this.#keepCookies()
     }
     return answer
   }
@@ -156,6 +180,7 @@ export class Session implements Requester {
     this.#loginsAtMs.push(nowMs)
     const problem = await this.#sendForm(login)
     if (problem === null) this.#logins++
+    if (problem === null) this.#keepCookies(true)
     if (problem === null) this.#log('info', 'logged in', { at: login.url })
     else this.#log('warn', 'not logged in', { at: login.url, problem })
     return problem === null

@@ -119,13 +119,21 @@ describe('a backup', () => {
   it('leaves secrets out unless they are asked for', async () => {
     writeFileSync(path('data', 'admin.key'), 'secret-1\n')
     writeFileSync(path('data', 'config.json'), '\uFEFF{"key": "secret-2", "log": "json"}')
+    writeFileSync(path('data', 'cookies.jar'), '{"jars": "secret-3"}')
     const open = await save({ target: path('open.tar') })
-    assert.deepEqual(open.secretsLeftOut, ['admin.key', 'config.json: key'])
+    assert.deepEqual(open.secretsLeftOut, ['cookies.jar', 'admin.key', 'config.json: key'])
     const text = readFileSync(path('open.tar'), 'latin1')
-    assert.ok(!text.includes('secret-1') && !text.includes('secret-2') && text.includes('"log"'))
+    assert.ok(
+      !text.includes('secret-1') &&
+        !text.includes('secret-3') &&
+        !text.includes('secret-2') &&
+        text.includes('"log"'),
+    )
     await save({ target: path('closed.tar'), withKey: true })
     const closed = readFileSync(path('closed.tar'), 'latin1')
     assert.ok(closed.includes('secret-1') && closed.includes('secret-2'))
+    // A session is no part of what was collected: it is left out always.
+    assert.ok(!closed.includes('secret-3'))
   })
 
   it('keeps the newest copies of a folder, and what is none of them', async () => {
