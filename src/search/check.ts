@@ -1,6 +1,7 @@
 /** Proves the stored index: every document in exactly one segment, every posting of a document that is there. Mends nothing. */
 import type { Db } from '../lib/sqlite.ts'
-import { PAIR_PREFIX } from '../text/phrase.ts'
+import { currentLeaf } from './first-format.ts'
+import { docnoOfKey, isPairTerm } from './pairs.ts'
 import { leavesPerSegmentMax, type SegmentTable } from './segments.ts'
 import { directoryOf, TermCursor } from './postings.ts'
 
@@ -74,29 +75,26 @@ function checkSegment(db: Db, { id, mindoc, maxdoc, nleaf, dir, lens }: SegmentR
   if (directory.length !== nleaf)
     return [`segment ${id} has ${nleaf} leaves and ${directory.length} directory entries`]
   const cursor = new TermCursor({
-    // Wider than it is, so that nothing is clipped before it is judged.
-    firstDocno: 0,
-    lastDocno: 2 ** 32,
+    packed: { first: mindoc, last: maxdoc },
     directory,
-    leaf: (n) => leaf.get(id * leavesPerSegmentMax + n)?.b ?? new Uint8Array(),
+    leaf: (n) => currentLeaf(leaf.get(id * leavesPerSegmentMax + n)?.b ?? new Uint8Array(), mindoc),
   })
   let last = ''
   for (; cursor.term !== null; cursor.advance()) {
-    if (last !== '' && cursor.term <= last)
-      return [`segment ${id}: term "${cursor.term}" stands after "${last}"`]
-    last = cursor.term
+    const { term, postings } = cursor
+    if (last !== '' && term <= last) return [`segment ${id}: term "${term}" stands after "${last}"`]
+    last = term
+    const isPair = isPairTerm(term)
     let previous = -1
-    const isPair = cursor.term.startsWith(PAIR_PREFIX)
-    for (let i = 0; i < cursor.postings.count; i++) {
-      const docno = cursor.postings.docnos[i] ?? -1
+    for (let i = 0; i < postings.count; i++) {
+      const value = postings.docnos[i] ?? -1
+      const docno = isPair ? docnoOfKey(value, { first: mindoc, last: maxdoc }) : value
       const isKnown = docno >= mindoc && docno <= maxdoc && lens[docno - mindoc] !== 0
-      // A document may have several pairs in one bucket.
-      const isInOrder = docno > previous || (docno === previous && isPair)
-      if (!isInOrder || !isKnown)
+      if (value <= previous || !isKnown)
         return [
-          `segment ${id}: term "${cursor.term}" has a posting of document ${docno}, which it does not hold`,
+          `segment ${id}: term "${term}" has a posting of document ${docno}, which it does not hold`,
         ]
-      previous = docno
+      previous = value
     }
   }
   return []

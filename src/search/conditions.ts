@@ -19,18 +19,11 @@ import {
 } from './docno-set.ts'
 import { passesField } from './field-test.ts'
 import type { IndexReader } from './index.ts'
+import { UNCOUNTED_PAIRS } from './pairs.ts'
 import type { Condition } from './query.ts'
 import { isHanTerm } from './score.ts'
 import { expandPrefix, termsOfPhrase } from './terms.ts'
-import {
-  bucketOfPair,
-  checkOfPair,
-  holdsPhrase,
-  pairsOfPhrase,
-  phraseOf,
-  termOfBucket,
-  UNCOUNTED_PAIRS,
-} from '../text/phrase.ts'
+import { holdsPhrase, pairsOfPhrase, phraseOf } from '../text/phrase.ts'
 
 /** Rows between two looks at the clock. */
 const rowsUnwatched = 256
@@ -232,11 +225,9 @@ class Evaluator {
     if (pairs.length === 0) return
     const uncounted = this.#holders(UNCOUNTED_PAIRS, question)
     for (const pair of pairs) {
-      const term = termOfBucket(bucketOfPair(pair))
-      const check = checkOfPair(pair)
-      const { docnos, quants, count } = this.#index.postings(term, question.deadlineMs)
+      const { docnos, count } = this.#index.pairHolders(pair, question.deadlineMs)
       const set = Uint32Array.from(uncounted)
-      for (let i = 0; i < count; i += 1) if (quants[i] === check) insert(set, docnos[i] as number)
+      for (let i = 0; i < count; i += 1) insert(set, docnos[i] as number)
       intersect(candidates, set)
     }
   }

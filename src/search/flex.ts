@@ -12,7 +12,7 @@ import type {
   PackedSegment,
 } from './index.ts'
 import { PostingMap } from './inverted.ts'
-import { isPackable, lengths, quantMax } from './packer.ts'
+import { isPackable, lengths, quantMax } from './codes.ts'
 import { createScorer, lengthNorm } from './score.ts'
 import { type SegmentOptions, SegmentWriter } from './segments.ts'
 import { Snapshot } from './snapshot.ts'
@@ -175,6 +175,7 @@ export function createIndexReader(db: Db): IndexReader {
     living: () => snapshot.codes(),
     frequency: (term) => scorer.frequency(term),
     postings: (term, deadlineMs) => scorer.postings(term, deadlineMs),
+    pairHolders: (pair, deadlineMs) => scorer.pairHolders(pair, deadlineMs),
     docnoLimit: () => snapshot.codes().length,
     isLiving: (docno) => (snapshot.codes()[docno] ?? 0) > 0,
     lengthNorm: (docno) =>

@@ -128,6 +128,11 @@ export interface IndexReader {
     term: string,
     deadlineMs: number,
   ): { readonly docnos: Uint32Array; readonly quants: Uint8Array; readonly count: number }
+  /** Documents that have the pair of words (text/phrase.ts), likewise; its quants mean nothing. Few have another pair of the same number. */
+  pairHolders(
+    pair: number,
+    deadlineMs: number,
+  ): { readonly docnos: Uint32Array; readonly count: number }
   /** Greater than every docno. */
   docnoLimit(): number
   isLiving(docno: number): boolean

@@ -1,15 +1,17 @@
 /** What FlexSearch inverts into in place of its own map: postings in typed arrays, ordered by term and packed at the end of a batch. Knows no SQL. */
 import assert from 'node:assert'
+import type { IndexedDocument, PackedSegment } from './index.ts'
+import { sortedTerms } from './term-order.ts'
+import { lengthCode, quantMax } from './codes.ts'
+import { createLeafCollector, createPacker, type Packer } from './packer.ts'
 import {
   bucketOfPair,
-  checkOfPair,
+  keyOfPair,
   PAIR_PREFIX,
   pairBuckets,
   termOfBucket,
   UNCOUNTED_PAIRS,
-} from '../text/phrase.ts'
-import type { IndexedDocument, PackedSegment } from './index.ts'
-import { createLeafCollector, createPacker, type Packer, lengthCode, quantMax } from './packer.ts'
+} from './pairs.ts'
 
 /** Docnos of one batch, holes included: a packed posting is (docno - first) * 64 + quant in 32 bits. */
 const batchRangeMax = 2 ** 26
@@ -88,13 +90,13 @@ export class PostingMap {
     const { mindoc, maxdoc, lens } = lengthsOf(documents)
     const { keys, begins } = this.#byTerm(mindoc)
     const collector = createLeafCollector()
-    const packer = createPacker(collector.emit)
-    const docnos = new Uint32Array(documents.length)
+    const packer = createPacker(collector.emit, lens)
+    const values = new Uint32Array(documents.length)
     const quants = new Uint8Array(documents.length)
     let arePairsPacked = false
-    for (const term of this.#terms.toSorted()) {
+    for (const term of sortedTerms(this.#terms)) {
       if (!arePairsPacked && term >= PAIR_PREFIX) {
-        packPairs(packer, documents, mindoc)
+        packPairs(packer, documents, mindoc, lens.length)
         arePairsPacked = true
       }
       const id = this.#ids.get(term) as number
@@ -102,12 +104,12 @@ export class PostingMap {
       const count = (begins[id + 1] as number) - from
       for (let i = 0; i < count; i += 1) {
         const key = keys[from + i] as number
-        docnos[i] = mindoc + Math.floor(key / 64)
+        values[i] = Math.floor(key / 64)
         quants[i] = key % 64
       }
-      packer.add(term, docnos, quants, count)
+      packer.add(term, values, quants, count)
     }
-    if (!arePairsPacked) packPairs(packer, documents, mindoc)
+    if (!arePairsPacked) packPairs(packer, documents, mindoc, lens.length)
     const dir = packer.finish().join('\n')
     return { mindoc, maxdoc, dir, lens, ...collector.finish() }
   }
@@ -137,11 +139,16 @@ export class PostingMap {
 }
 
 /** Pairs are numbers already: they need no FlexSearch, and no text of a term before the end. */
-function packPairs(packer: Packer, documents: readonly IndexedDocument[], mindoc: number): void {
+function packPairs(
+  packer: Packer,
+  documents: readonly IndexedDocument[],
+  mindoc: number,
+  range: number,
+): void {
   const uncounted = documents.filter(({ pairs }) => !pairs)
   if (uncounted.length > 0) {
-    const docnos = Uint32Array.from(uncounted, ({ docno }) => docno)
-    packer.add(UNCOUNTED_PAIRS, docnos, new Uint8Array(docnos.length), docnos.length)
+    const values = Uint32Array.from(uncounted, ({ docno }) => docno - mindoc)
+    packer.add(UNCOUNTED_PAIRS, values, null, values.length)
   }
   const begins = new Uint32Array(pairBuckets + 1)
   for (const { pairs } of documents)
@@ -150,35 +157,40 @@ function packPairs(packer: Packer, documents: readonly IndexedDocument[], mindoc
       begins[bucket] = (begins[bucket] as number) + 1
     }
   let sum = 0
-  let most = 0
   for (let bucket = 0; bucket <= pairBuckets; bucket += 1) {
     const count = begins[bucket] as number
     begins[bucket] = sum
     sum += count
-    most = Math.max(most, count)
   }
   const keys = new Uint32Array(sum)
   for (const { docno, pairs } of documents)
     for (const pair of pairs ?? []) {
       const bucket = bucketOfPair(pair)
       const at = begins[bucket] as number
-      keys[at] = (docno - mindoc) * 64 + checkOfPair(pair)
+      keys[at] = keyOfPair(pair, docno - mindoc, range)
       begins[bucket] = at + 1
     }
-  const docnos = new Uint32Array(most)
-  const checks = new Uint8Array(most)
   for (let bucket = 0, from = 0; bucket < pairBuckets; bucket += 1) {
     // Filled up, the beginning of a bucket is its end.
     const to = begins[bucket] as number
-    for (let i = from; i < to; i += 1) {
-      const key = keys[i] as number
-      docnos[i - from] = mindoc + Math.floor(key / 64)
-      checks[i - from] = key % 64
-    }
-    if (to > from) packer.add(termOfBucket(bucket), docnos, checks, to - from)
+    if (to > from) packer.add(termOfBucket(bucket), sorted(keys, from, to), null, to - from)
     from = to
   }
 }
+
+/** A copy in order. A few hundred documents have a handful in a bucket: too few for the call of a sort. */
+function sorted(keys: Uint32Array, from: number, to: number): Uint32Array {
+  const own = keys.slice(from, to)
+  if (own.length > insertionMax) return own.sort()
+  for (let i = 1; i < own.length; i += 1) {
+    const key = own[i] as number
+    let at = i
+    for (; at > 0 && (own[at - 1] as number) > key; at -= 1) own[at] = own[at - 1] as number
+    own[at] = key
+  }
+  return own
+}
+const insertionMax = 48
 
 function lengthsOf(documents: readonly IndexedDocument[]) {
   const mindoc = (documents[0] as IndexedDocument).docno

@@ -1,19 +1,20 @@
 /** The merge of neighbouring segments into one, resumable after any term. Pure: leaves come in and go out by functions. */
 import { createPacker, type EmitLeaf } from './packer.ts'
-import { createPostingList, reserve, type SegmentView, TermCursor } from './postings.ts'
+import { isPairTerm, mergePairs } from './pairs.ts'
+import { createPostingList, type PostingList, reserve } from './posting-list.ts'
+import { type SegmentView, TermCursor } from './postings.ts'
 
 /** Terms and postings between two looks at the clock: some tens of microseconds. */
 const termsUnwatched = 32
 const postingsUnwatched = 4_096
 
-export type MergePart = SegmentView & {
-  /** Length codes of firstDocno..lastDocno. */
+export type MergePart = Pick<SegmentView, 'packed' | 'directory' | 'leaf'> & {
+  /** Length codes of its documents. */
   lengths: Uint8Array
 }
 
 export type Merge = {
-  firstDocno: number
-  lastDocno: number
+  packed: SegmentView['packed']
   /** Goes on until `endMs` of the clock; true = all terms are written. */
   run(endMs: number, nowMs: () => number): boolean
   /** After `run` has said true: emits the last leaf. */
@@ -29,40 +30,31 @@ export function createMerge(
   dead: readonly number[],
   emit: EmitLeaf,
 ): Merge {
-  const firstDocno = parts[0]?.firstDocno ?? 0
-  const lastDocno = parts.at(-1)?.lastDocno ?? 0
+  const packed = { first: parts[0]?.packed.first ?? 0, last: parts.at(-1)?.packed.last ?? 0 }
+  const { first, last } = packed
+  const lengths = new Uint8Array(last - first + 1)
+  for (const part of parts) lengths.set(part.lengths, part.packed.first - first)
+  const isDead = dead.length > 0 ? new Uint8Array(lengths.length) : null
+  if (isDead)
+    for (const docno of dead) {
+      isDead[docno - first] = 1
+      lengths[docno - first] = 0
+    }
   const cursors = parts.map((part) => new TermCursor(part))
-  const packer = createPacker(emit)
+  const packer = createPacker(emit, lengths)
   const postings = createPostingList()
-  const isDead = dead.length > 0 ? new Uint8Array(lastDocno - firstDocno + 1) : null
-  if (isDead) for (const docno of dead) isDead[docno - firstDocno] = 1
 
+  /** All postings of the term, as values of the new segment. */
   const gather = (term: string): void => {
     postings.count = 0
-    for (const cursor of cursors) {
-      if (cursor.term !== term) continue
-      const { docnos, quants, count } = cursor.postings
-      reserve(postings, postings.count + count)
-      if (isDead === null) {
-        postings.docnos.set(docnos.subarray(0, count), postings.count)
-        postings.quants.set(quants.subarray(0, count), postings.count)
-        postings.count += count
-      } else {
-        for (let i = 0; i < count; i += 1) {
-          const docno = docnos[i] as number
-          if (isDead[docno - firstDocno] === 1) continue
-          postings.docnos[postings.count] = docno
-          postings.quants[postings.count] = quants[i] as number
-          postings.count += 1
-        }
-      }
-      cursor.advance()
-    }
+    const holders = cursors.filter((cursor) => cursor.term === term)
+    if (isPairTerm(term)) mergePairs(postings, holders, packed, isDead)
+    else for (const { postings: own } of holders) appendValues(postings, own, first, isDead)
+    for (const cursor of holders) cursor.advance()
   }
 
   return {
-    firstDocno,
-    lastDocno,
+    packed,
     run(endMs, nowMs) {
       for (let terms = 0, seen = 0; ; terms += 1) {
         if (terms >= termsUnwatched || seen >= postingsUnwatched) {
@@ -74,16 +66,31 @@ export function createMerge(
         if (term === null) return true
         gather(term)
         seen += postings.count
-        packer.add(term, postings.docnos, postings.quants, postings.count)
+        const { docnos: values, quants, count } = postings
+        packer.add(term, values, isPairTerm(term) ? null : quants, count)
       }
     },
-    finish() {
-      const lengths = new Uint8Array(lastDocno - firstDocno + 1)
-      for (const part of parts) lengths.set(part.lengths, part.firstDocno - firstDocno)
-      if (isDead) isDead.forEach((is, i) => is === 1 && (lengths[i] = 0))
-      return { directory: packer.finish(), lengths }
-    },
+    finish: () => ({ directory: packer.finish(), lengths }),
   }
+}
+
+function appendValues(
+  to: PostingList,
+  from: Readonly<PostingList>,
+  first: number,
+  isDead: Uint8Array | null,
+): void {
+  const { docnos, quants, count } = from
+  reserve(to, to.count + count)
+  const { docnos: values, quants: ownQuants } = to
+  let end = to.count
+  for (let i = 0; i < count; i += 1) {
+    const value = (docnos[i] as number) - first
+    if (isDead !== null && isDead[value] === 1) continue
+    values[end] = value
+    ownQuants[end++] = quants[i] as number
+  }
+  to.count = end
 }
 
 function smallestTerm(cursors: readonly TermCursor[]): string | null {

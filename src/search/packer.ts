@@ -1,103 +1,94 @@
-/** Postings into bytes: the codes of frequency and length, and the packer that writes sorted terms into leaves of one page. Knows no SQL. */
+/** Sorted terms and their postings into leaves of one page. Knows no SQL. */
+import { readAheadBytes } from './bits.ts'
+import { blockPostingsMax, createBlockWriter, MORE, putVarint } from './block.ts'
+import { termCharsMax } from './codes.ts'
 
-/** One page of SQLite less its header, so a leaf never needs an overflow page. */
-export const leafBytesMax = 4_000
-/** Postings of one block: small enough to fit a leaf, large enough that its header does not count. */
-export const blockPostingsMax = 256
-/** Longer tokens are noise (base64, hashes of hashes); the tokenizer cuts earlier. */
-export const termCharsMax = 64
-export const quantMax = 63
-
-/** Weighted term frequency -> 0..63, steps of 9 %. */
-export const quantCode = (frequency: number): number =>
-  Math.min(quantMax, Math.round(8 * Math.log2(1 + frequency)))
-/** What a quant stands for. */
-export const frequencies = Float64Array.from({ length: 64 }, (_, q) => 2 ** (q / 8) - 1)
-
-/** Weighted words of a document -> 1..255, steps of 4.4 %; 0 is kept for "no document". */
-export const lengthCode = (length: number): number =>
-  Math.max(1, Math.min(255, Math.round(16 * Math.log2(1 + length))))
-/** What a length code stands for. */
-export const lengths = Float64Array.from({ length: 256 }, (_, code) => 2 ** (code / 16) - 1)
-
-/** Whether the packed form can hold a term: not empty, not too long, no line feed (it parts the directory), no lone surrogate. */
-export const isPackable = (term: string): boolean =>
-  term.length > 0 && term.length <= termCharsMax && !term.includes('\n') && term.isWellFormed()
+/** What of a page of SQLite a row can have, so that a leaf never needs an overflow page. */
+export const leafBytesMax = 4_048
 
 /** Leaves of a segment as they are finished; the bytes are only valid during the call. */
 export type EmitLeaf = (bytes: Uint8Array, leaf: number) => void
 
 export type Packer = {
-  /** Terms in code unit order, each once; `count` postings in docno order. */
-  add(term: string, docnos: Uint32Array, quants: Uint8Array, count: number): void
+  /**
+   * Terms in code unit order, each once; `count` values in ascending order, each of one posting: its docno less the first of the segment,
+   * or a key of pairs.ts, which has no quants.
+   */
+  add(term: string, values: Uint32Array, quants: Uint8Array | null, count: number): void
   /** Emits the last leaf and returns the first term of each leaf. */
   finish(): readonly string[]
 }
 
-/* Of the byte of the largest quant, which leaves two bits free: how the quants of a block are written. */
-export const EQUAL_QUANTS = 0x40
-export const USUAL_QUANT = 0x80
-export const LARGEST_MASK = 0x3f
+/*
+ * A leaf: [0][version] {entry} [zeros, so that readers may look ahead]. The first form of leaves began with the length of a term, which
+ * was never 0 (first-format.ts). An entry is a term with its blocks, all of them or those that the leaf has room for:
+ *
+ *     [u8 bytes shared with the term before, at most 15 (high half); bytes that follow, 15 = 15 and a varint more][bytes, UTF-8]
+ *     {[u8 head][count - 16 as varint where the head has 15 for count - 1]
+ *        count 1: [u8 quant, where the head says so][varint value]
+ *        else:    [varint bytes that follow][u8 order of the gaps][u8 usual quant, where the head says so]
+ *                 LONG: [u8 n] n x [u8 quant][u8 length code] [varint last value - first]
+ *                 [varint first value, less the last one of the block before][gaps, quants as codes of bits.ts]}
+ *
+ * Head: LONG, MORE = another block of the term follows, MIXED = quants differ and are written, GIVEN = the usual quant is not `quantOfOne`,
+ * count - 1. Blocks before the last of an entry are LONG, so that they can be passed over unread. The pairs of quant and length code are
+ * the best of a block: none of its postings has both a larger quant and a smaller code than one of them.
+ */
+export const LEAF_VERSION = 1
+export const leafHeaderBytes = 2
 
 /**
- * Packs sorted terms into leaves of at most `leafBytesMax` bytes. A leaf is a row of blocks:
- *
- *     [varint bytes of the term | 0 = as before][term, UTF-8][varint n][u8 largest quant + kind][varint last docno][varint bytes]
- *     kind 0: n x [varint gap][u8 quant], gap = docno - docno before it
- *     EQUAL_QUANTS: n x [varint gap], every quant is the largest
- *     USUAL_QUANT: [u8 usual quant] n x [varint gap * 2 + 1 where the quant is another][u8 quant, only there]
- *
- * Most words stand once in the text of most of their pages: half of the bytes of kind 0 would say the same.
- * Each block begins anew at docno 0, so that blocks can be read, skipped and copied alone.
+ * @param codes length codes of the segment by docno less its first; without them blocks do not say what they have at best
+ * @param bytesMax of a leaf
  */
-export function createPacker(emit: EmitLeaf): Packer {
-  const leaf = Buffer.allocUnsafe(leafBytesMax)
-  // A block is at most a quant and 256 postings of 6 bytes.
-  const block = Buffer.allocUnsafe(blockPostingsMax * 6 + 1)
-  const text = new Uint8Array(termCharsMax * 3)
-  const counts = new Uint16Array(quantMax + 1)
+export function createPacker(
+  emit: EmitLeaf,
+  codes: Uint8Array | null,
+  bytesMax = leafBytesMax,
+): Packer {
+  const leaf = new Uint8Array(bytesMax)
+  const block = createBlockWriter(codes)
+  const terms = createTermWriter()
   const directory: string[] = []
   let end = 0
   let leaves = 0
-  let termBefore: string | null = null
 
   const flush = (): void => {
     if (end === 0) return
-    emit(leaf.subarray(0, end), leaves)
+    leaf.fill(0, end, end + readAheadBytes)
+    emit(leaf.subarray(0, end + readAheadBytes), leaves)
     leaves += 1
     end = 0
-    termBefore = null
+    terms.forget()
+  }
+  const begin = (term: string): void => {
+    leaf[0] = 0
+    leaf[1] = LEAF_VERSION
+    end = leafHeaderBytes
+    directory.push(term)
   }
 
   return {
-    add(term, docnos, quants, count) {
-      const textBytes = putUtf8(text, term)
+    add(term, values, quants, count) {
+      const termBytesMax = terms.take(term)
+      /** Of the block before in this leaf. */
+      let headAt = -1
       for (let from = 0; from < count; from += blockPostingsMax) {
         const to = Math.min(count, from + blockPostingsMax)
-        const last = docnos[to - 1] as number
-        const { usual, largest, kind } = survey(counts, quants, from, to)
-        const bytes =
-          kind === EQUAL_QUANTS
-            ? putGaps(block, docnos, from, to)
-            : kind === USUAL_QUANT
-              ? putPostings(block, docnos, quants, from, to, usual)
-              : putPairs(block, docnos, quants, from, to)
-        // 14 = the longest possible numbers of the header.
-        if (end + textBytes + bytes + 14 > leafBytesMax) flush()
-        if (end === 0) directory.push(term)
-        if (termBefore === term) {
-          leaf[end++] = 0
-        } else {
-          end = putVarint(leaf, end, textBytes)
-          for (let i = 0; i < textBytes; i += 1) leaf[end + i] = text[i] as number
-          end += textBytes
-          termBefore = term
+        const before = headAt < 0 ? 0 : (values[from - 1] as number)
+        let bytes = block.put(values, quants, from, to, before)
+        const needed = bytes + (headAt < 0 ? termBytesMax : 0) + readAheadBytes
+        if (end > 0 && end + needed > bytesMax) {
+          flush()
+          // In a leaf of its own the first value stands in full.
+          if (headAt >= 0) bytes = block.put(values, quants, from, to, 0)
+          headAt = -1
         }
-        end = putVarint(leaf, end, to - from)
-        leaf[end++] = largest | kind
-        end = putVarint(leaf, end, last)
-        end = putVarint(leaf, end, bytes)
-        for (let i = 0; i < bytes; i += 1) leaf[end + i] = block[i] as number
+        if (end === 0) begin(term)
+        if (headAt < 0) end = terms.put(leaf, end)
+        else leaf[headAt] = (leaf[headAt] as number) | MORE
+        headAt = end
+        for (let i = 0; i < bytes; i += 1) leaf[end + i] = block.bytes[i] as number
         end += bytes
       }
     },
@@ -108,79 +99,37 @@ export function createPacker(emit: EmitLeaf): Packer {
   }
 }
 
-/** The largest and the most frequent quant of a block. `counts` is all zero before and after. */
-function survey(
-  counts: Uint16Array,
-  quants: Uint8Array,
-  from: number,
-  to: number,
-): { usual: number; largest: number; kind: number } {
-  let usual = quants[from] as number
-  let largest = 0
-  for (let i = from; i < to; i += 1) {
-    const quant = quants[i] as number
-    if (quant > largest) largest = quant
-    const count = (counts[quant] = (counts[quant] as number) + 1)
-    if (count > (counts[usual] as number)) usual = quant
-  }
-  const share = (counts[usual] as number) / (to - from)
-  const kind = share === 1 ? EQUAL_QUANTS : share > usualShareMin ? USUAL_QUANT : 0
-  for (let i = from; i < to; i += 1) counts[quants[i] as number] = 0
-  return { usual, largest, kind }
-}
-
-/** Below, the bit that tells costs more than it spares: checks of pairs differ all. */
-const usualShareMin = 0.3
-
-function putPairs(
-  block: Uint8Array,
-  docnos: Uint32Array,
-  quants: Uint8Array,
-  from: number,
-  to: number,
-): number {
+/** Writes terms without what they share with the one before in their leaf. */
+function createTermWriter() {
+  const text = new Uint8Array(termCharsMax * 3)
+  const before = new Uint8Array(termCharsMax * 3)
   let bytes = 0
-  let before = 0
-  for (let i = from; i < to; i += 1) {
-    const docno = docnos[i] as number
-    bytes = putVarint(block, bytes, docno - before)
-    block[bytes++] = quants[i] as number
-    before = docno
+  let bytesBefore = 0
+  return {
+    /** Before `put`, which may come more than once. Returns how many bytes it writes at most. */
+    take(term: string): number {
+      bytes = putUtf8(text, term)
+      return bytes + 3
+    },
+    put(leaf: Uint8Array, start: number): number {
+      const sharedMax = Math.min(15, bytes, bytesBefore)
+      let shared = 0
+      while (shared < sharedMax && text[shared] === before[shared]) shared += 1
+      const rest = bytes - shared
+      let at = start
+      leaf[at++] = (shared << 4) | Math.min(rest, 15)
+      if (rest >= 15) at = putVarint(leaf, at, rest - 15)
+      for (let i = shared; i < bytes; i += 1) {
+        before[i] = text[i] as number
+        leaf[at++] = text[i] as number
+      }
+      bytesBefore = bytes
+      return at
+    },
+    forget() {
+      bytesBefore = 0
+    },
   }
-  return bytes
-}
-
-function putGaps(block: Uint8Array, docnos: Uint32Array, from: number, to: number): number {
-  let bytes = 0
-  let before = 0
-  for (let i = from; i < to; i += 1) {
-    const docno = docnos[i] as number
-    bytes = putVarint(block, bytes, docno - before)
-    before = docno
-  }
-  return bytes
-}
-
-function putPostings(
-  block: Uint8Array,
-  docnos: Uint32Array,
-  quants: Uint8Array,
-  from: number,
-  to: number,
-  usual: number,
-): number {
-  block[0] = usual
-  let bytes = 1
-  let before = 0
-  for (let i = from; i < to; i += 1) {
-    const docno = docnos[i] as number
-    const quant = quants[i] as number
-    const gap = docno - before
-    before = docno
-    bytes = putVarint(block, bytes, gap * 2 + (quant === usual ? 0 : 1))
-    if (quant !== usual) block[bytes++] = quant
-  }
-  return bytes
 }
 
 /** A packable term in UTF-8. By hand: a call into native code costs more than the few bytes of a term. Returns their number. */
@@ -208,18 +157,6 @@ function putUtf8(bytes: Uint8Array, term: string): number {
     bytes[at++] = 0x80 | (unit & 63)
   }
   return at
-}
-
-/** Seven bits a byte, lowest first; works up to 2^53. Returns the end. */
-function putVarint(bytes: Uint8Array, at: number, value: number): number {
-  let rest = value
-  let i = at
-  while (rest > 127) {
-    bytes[i++] = (rest & 127) | 128
-    rest = Math.floor(rest / 128)
-  }
-  bytes[i++] = rest
-  return i
 }
 
 /** Gathers leaves in one buffer: the form in which segments travel between threads. */

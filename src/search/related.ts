@@ -5,7 +5,7 @@ import type { Reader } from '../store/reader.ts'
 import { isStopWord } from '../text/stopwords.ts'
 import { type Analyzer, BIGRAM_PREFIX } from '../text/tokenize.ts'
 import type { IndexQuery, IndexReader } from './index.ts'
-import { frequencies } from './packer.ts'
+import { frequencies } from './codes.ts'
 import { inverseFrequency } from './score.ts'
 
 const wordsMax = 16

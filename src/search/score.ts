@@ -4,8 +4,9 @@ import { AppError } from '../lib/errors.ts'
 import { TITLE_PREFIX } from '../text/title-key.ts'
 import { BIGRAM_PREFIX } from '../text/tokenize.ts'
 import type { IndexAnswer, IndexHit, IndexQuery, TermScore } from './index.ts'
-import { frequencies, lengths as lengthOfCode } from './packer.ts'
-import { appendPostings, createPostingList, type PostingList } from './postings.ts'
+import { frequencies, lengths as lengthOfCode } from './codes.ts'
+import { createPostingList, type PostingList } from './posting-list.ts'
+import { appendPairHolders, appendPostings } from './postings.ts'
 import type { Snapshot } from './snapshot.ts'
 import { autoWordsMax, ranking } from './ranking.ts'
 import { createTopList } from './top.ts'
@@ -43,6 +44,8 @@ export type Scorer = {
   frequency(term: string): number
   /** All postings of a term, the dead included; overwritten by the next call of anything here. */
   postings(term: string, deadlineMs: number): Readonly<PostingList>
+  /** Documents that have the pair, likewise. */
+  pairHolders(pair: number, deadlineMs: number): Readonly<PostingList>
 }
 
 /** What a query collects for each document, by docno; all zero between queries. */
@@ -65,10 +68,9 @@ export function createScorer(snapshot: Snapshot): Scorer {
   const tables = createTables(snapshot)
 
   const read = (term: string, deadlineMs: number): PostingList => {
-    const bytes = Buffer.from(term, 'utf8')
     const watch = (): void => refuseLate(deadlineMs)
     list.count = 0
-    for (const view of snapshot.views()) appendPostings(list, view, term, bytes, watch)
+    for (const view of snapshot.views()) appendPostings(list, view, term, watch)
     return list
   }
 
@@ -121,6 +123,12 @@ export function createScorer(snapshot: Snapshot): Scorer {
     },
     frequency: (term) => frequencyOf(read(term, Number.POSITIVE_INFINITY)),
     postings: read,
+    pairHolders(pair, deadlineMs) {
+      const watch = (): void => refuseLate(deadlineMs)
+      list.count = 0
+      for (const view of snapshot.views()) appendPairHolders(list, view, pair, watch)
+      return list
+    },
   }
 }
 

@@ -1,6 +1,7 @@
 /** The segments in SQLite: flushes pending ones, merges stored ones in tiers, clears up, all in slices. Only the engine writes; readers use snapshot.ts. */
 import assert from 'node:assert'
 import type { Db } from '../lib/sqlite.ts'
+import { currentLeaf } from './first-format.ts'
 import type { PackedSegment } from './index.ts'
 import { createMerge, type Merge, type MergePart } from './merge.ts'
 import { directoryOf, packedLeaves } from './postings.ts'
@@ -149,7 +150,7 @@ export class SegmentWriter {
   ): Job {
     const id = this.ids.next()
     const dead = this.#statements.deadWithin
-      .all(parts[0]?.firstDocno ?? 0, parts.at(-1)?.lastDocno ?? 0)
+      .all(parts[0]?.packed.first ?? 0, parts.at(-1)?.packed.last ?? 0)
       .map(({ docno }) => docno)
     const merge = createMerge(parts, dead, (bytes, n) => {
       assert(n < leavesPerSegmentMax)
@@ -208,8 +209,8 @@ export class SegmentWriter {
     const stored: StoredSegment = {
       id: job.id,
       level: job.level,
-      mindoc: job.merge.firstDocno,
-      maxdoc: job.merge.lastDocno,
+      mindoc: job.merge.packed.first,
+      maxdoc: job.merge.packed.last,
       nleaf: directory.length,
       documents: countDocuments(lengths),
     }
@@ -335,21 +336,19 @@ function storedPart(statements: Statements, stored: StoredSegment): MergePart {
   const row = statements.parts.get(stored.id)
   assert(row, `segment ${stored.id} has no row`)
   return {
-    firstDocno: stored.mindoc,
-    lastDocno: stored.maxdoc,
+    packed: { first: stored.mindoc, last: stored.maxdoc },
     directory: directoryOf(Buffer.from(row.dir).toString('utf8')),
     lengths: row.lens,
     leaf: (n) => {
       const leaf = statements.leaf.get(stored.id * leavesPerSegmentMax + n)
       assert(leaf, `segment ${stored.id} lacks leaf ${n}`)
-      return leaf.b
+      return currentLeaf(leaf.b, stored.mindoc)
     },
   }
 }
 
 const packedPart = (segment: PackedSegment): MergePart => ({
-  firstDocno: segment.mindoc,
-  lastDocno: segment.maxdoc,
+  packed: { first: segment.mindoc, last: segment.maxdoc },
   directory: directoryOf(segment.dir),
   lengths: segment.lens,
   leaf: packedLeaves(segment),

@@ -1,8 +1,9 @@
 /** What a reader knows of the index between two commits: segments, pending postings, length codes of the living. Never writes. */
 import assert from 'node:assert'
 import type { Db } from '../lib/sqlite.ts'
+import { currentLeaf } from './first-format.ts'
 import type { PackedSegment } from './index.ts'
-import { lengths as lengthOfCode } from './packer.ts'
+import { lengths as lengthOfCode } from './codes.ts'
 import { directoryOf, packedLeaves, type SegmentView } from './postings.ts'
 import { leavesPerSegmentMax } from './segments.ts'
 
@@ -102,11 +103,12 @@ export class Snapshot {
       id,
       firstDocno: row.mindoc,
       lastDocno: row.maxdoc,
+      packed: { first: row.mindoc, last: row.maxdoc },
       directory: directoryOf(Buffer.from(row.dir).toString('utf8')),
       leaf: (n) => {
         const leaf = this.#statements.leaf.get(id * leavesPerSegmentMax + n)
         assert(leaf, `segment ${id} lacks leaf ${n}`)
-        return leaf.b
+        return currentLeaf(leaf.b, row.mindoc)
       },
     }
   }
@@ -119,6 +121,7 @@ export class Snapshot {
       this.#pending.push({
         firstDocno: first,
         lastDocno: segment.maxdoc,
+        packed: { first: segment.mindoc, last: segment.maxdoc },
         directory: directoryOf(segment.dir),
         leaf: packedLeaves(segment),
       })

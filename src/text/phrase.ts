@@ -74,21 +74,8 @@ function endOfNext(text: string, from: number, chunk: string): number {
 const isBorder = (text: string, at: number): boolean =>
   classAt(text, at - 1) !== ALPHABETIC || classAt(text, at) !== ALPHABETIC
 
-/* A pair of neighbouring words is a number of 19 bits: the term of its bucket, and a check in the place of the frequency. */
-const CHECK_BITS = 6
-const BUCKET_BITS = 13
-/** First character of the terms of pairs: a term space of its own, which no word can enter. */
-export const PAIR_PREFIX = '\u0002'
-/** Held by documents whose pairs were not counted. */
-export const UNCOUNTED_PAIRS = PAIR_PREFIX
-export const pairBuckets = 2 ** BUCKET_BITS
-/** Some character: in their order the terms are in order. */
-const FIRST_BUCKET = 0x4000
-
-export const bucketOfPair = (pair: number): number => pair >>> CHECK_BITS
-export const checkOfPair = (pair: number): number => pair & (2 ** CHECK_BITS - 1)
-export const termOfBucket = (bucket: number): string =>
-  PAIR_PREFIX + String.fromCharCode(FIRST_BUCKET + bucket)
+/** Of the number that stands for a pair of neighbouring words. One page in a thousand of 300 words seems to have a pair that it has not. */
+export const pairBits = 18
 
 /**
  * Calls `use` for every two neighbouring words of alphabets with nothing but separators between them; where a stretch holds Han as well,
@@ -124,7 +111,7 @@ export function eachWordPair(folded: string, use: (pair: number) => void): void 
 const seedOfWord = 0x811c_9dc5
 
 const pairOf = (first: number, second: number): number =>
-  mix32(Math.imul(first, 0x85eb_ca6b) + second) >>> (32 - BUCKET_BITS - CHECK_BITS)
+  mix32(Math.imul(first, 0x85eb_ca6b) + second) >>> (32 - pairBits)
 
 /** The pairs of a phrase, each once. */
 export function pairsOfPhrase(text: string): number[] {

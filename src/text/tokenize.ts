@@ -12,9 +12,9 @@ export { BIGRAM_PREFIX }
 export type { DocumentTerms, DocumentText }
 
 /** Stored beside an index: terms of different versions do not meet. */
-export const analyzerVersion = 3
-/** The first one whose documents have pairs of neighbouring words. */
-export const pairsVersion = 3
+export const analyzerVersion = 4
+/** The first one whose documents have pairs of neighbouring words as they are now. */
+export const pairsVersion = 4
 
 /** Beginnings of stems that are compared before a word is stemmed. */
 const agreeingUnitsMax = 3

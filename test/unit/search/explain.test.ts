@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import type { Explanation, SearchAnswer, SearchRequest } from '../../../src/search/answer.ts'
-import { frequencies, quantCode } from '../../../src/search/packer.ts'
+import { frequencies, quantCode } from '../../../src/search/codes.ts'
 import { type Collection, createCollection, searchRequest } from './collection.ts'
 
 const soon = (): number => performance.now() + 10_000

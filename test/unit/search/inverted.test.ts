@@ -11,8 +11,7 @@ type Postings = [term: string, postings: [docno: number, quant: number][]][]
 
 function unpacked(segment: PackedSegment): Postings {
   const cursor = new TermCursor({
-    firstDocno: segment.mindoc,
-    lastDocno: segment.maxdoc,
+    packed: { first: segment.mindoc, last: segment.maxdoc },
     directory: directoryOf(segment.dir),
     leaf: packedLeaves(segment),
   })
@@ -28,6 +27,8 @@ function unpacked(segment: PackedSegment): Postings {
 }
 
 function naive(documents: readonly IndexedDocument[]): Postings {
+  const first = documents[0]?.docno ?? 0
+  const range = (documents.at(-1)?.docno ?? 0) - first + 1
   const all = new Map<string, [number, number][]>()
   const push = (term: string, docno: number, quant: number): void => {
     const own = all.get(term) ?? []
@@ -36,9 +37,12 @@ function naive(documents: readonly IndexedDocument[]): Postings {
   }
   for (const { docno, terms, quants, pairs } of documents) {
     for (const [i, term] of terms.entries()) push(term, docno, quants[i] as number)
-    for (const pair of pairs ?? []) push(`\u0002${chr(0x4000 + (pair >> 6))}`, docno, pair & 63)
-    if (!pairs) push('\u0002', docno, 0)
+    // A document by its pair: those of a bucket in the order of the pairs, then of the documents. No quants are packed.
+    for (const pair of pairs ?? [])
+      push(`\u0002${chr(0x4000 + (pair >> 6))}`, (pair & 63) * range + docno - first, 8)
+    if (!pairs) push('\u0002', docno, 8)
   }
+  for (const own of all.values()) own.sort(([a], [b]) => a - b)
   return [...all].sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
@@ -66,7 +70,7 @@ function documentsOf(random: () => number, first: number, count: number): Indexe
     const terms = vocabulary.filter(() => random() < 0.3)
     const quants = Uint8Array.from(terms, () => Math.floor(random() * 64))
     // Some of one bucket, some documents without.
-    const distinct = new Set(Array.from({ length: 40 }, () => Math.floor(random() ** 4 * 2 ** 19)))
+    const distinct = new Set(Array.from({ length: 40 }, () => Math.floor(random() ** 4 * 2 ** 18)))
     const pairs = random() < 0.1 ? null : Uint32Array.from([...distinct].toSorted((a, b) => a - b))
     return { docno, terms, quants, length: terms.length, pairs }
   })

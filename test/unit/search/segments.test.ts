@@ -62,7 +62,7 @@ describe('the segments of an index', () => {
     store(writer, 61, 80)
     const all = Array.from({ length: 80 }, (_, i) => i + 1)
     let crashes = 0
-    for (let slices = 1; slices < 60; slices += 7) {
+    for (let slices = 1; slices < 60; slices += 4) {
       const broken = openWriter()
       store(broken, broken.watermark() + 1, 80)
       for (let i = 0; i < slices; i += 1) broken.work(0, true)

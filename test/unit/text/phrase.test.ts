@@ -4,16 +4,7 @@ import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { textTables } from '../../../src/assets.ts'
 import { foldText } from '../../../src/text/normalize.ts'
-import {
-  bucketOfPair,
-  checkOfPair,
-  eachWordPair,
-  holdsPhrase,
-  pairBuckets,
-  pairsOfPhrase,
-  phraseOf,
-  termOfBucket,
-} from '../../../src/text/phrase.ts'
+import { eachWordPair, holdsPhrase, pairsOfPhrase, phraseOf } from '../../../src/text/phrase.ts'
 import { loadTextTables } from '../../../src/text/tables.ts'
 
 loadTextTables(textTables())
@@ -74,19 +65,7 @@ describe('pairs of neighbouring words', () => {
     assert.deepEqual(pairsOf('Red — CAT'), pairsOf('red cat'))
     const many = new Set<number>()
     for (let i = 0; i < 10_000; i += 1) for (const pair of pairsOf(`w${i} x${i}`)) many.add(pair)
-    // 2 ^ 19 numbers: of 10,000 about 95 meet another.
-    assert.ok(many.size > 9_800, String(many.size))
-  })
-
-  it('have terms in the order of their buckets', () => {
-    let last = ''
-    for (let bucket = 0; bucket < pairBuckets; bucket += 1) {
-      assert.ok(termOfBucket(bucket) > last && termOfBucket(bucket).isWellFormed())
-      last = termOfBucket(bucket)
-    }
-    for (const pair of pairsOf('one two three')) {
-      assert.ok(bucketOfPair(pair) < pairBuckets)
-      assert.equal(bucketOfPair(pair) * 64 + checkOfPair(pair), pair)
-    }
+    // 2 ^ 18 numbers: of 10,000 about 190 meet another.
+    assert.ok(many.size > 9_700, String(many.size))
   })
 })
