@@ -1,6 +1,6 @@
-/** Near-duplicates: the labelled pairs by type (SimHash alone against the whole rule), and CPU time a page. No memory: see bench/memory.ts. */
+/** Near-duplicates: the labelled pairs by type (SimHash alone against the whole rule), and CPU time a page. Argument: radius. No memory: see bench/simhash.ts. */
 import { openDuplicates } from '../src/crawl/duplicates.ts'
-import { hammingDistance, radius } from '../src/lib/simhash.ts'
+import { hammingDistance, radiusDefault } from '../src/lib/simhash.ts'
 import { migrate, openDatabase } from '../src/lib/sqlite.ts'
 import { migrations } from '../src/store/schema.ts'
 import { fingerprint } from '../src/text/fingerprint.ts'
@@ -8,6 +8,7 @@ import { readLabelledPairs } from '../test/near-duplicates.ts'
 import { loadTestTables } from '../test/text-tables.ts'
 
 const seed = 4_711
+const radius = Number(process.argv[2] ?? radiusDefault)
 type Tally = { found: number; missed: number; wrong: number }
 type Cell = { pairs: number; bySimHash: number; byGroup: number }
 
@@ -15,7 +16,7 @@ loadTestTables()
 const { texts, pairs } = readLabelledPairs()
 const db = openDatabase(':memory:')
 migrate(db, migrations)
-const duplicates = openDuplicates(db)
+const duplicates = openDuplicates(db, { radius })
 
 /** CPU microseconds a page, garbage collection included. */
 function cpuUs<T>(pages: number, work: () => T): { value: T; us: number } {
@@ -68,7 +69,7 @@ for (const { a, b, label, type, lang } of pairs) {
 
 const f1 = ({ found, missed, wrong }: Tally): number =>
   Number(((2 * found) / (2 * found + missed + wrong)).toFixed(4))
-console.log('label, type, language    pairs  SimHash<=3  group')
+console.log(`label, type, language    pairs  SimHash<=${radius}  group`)
 for (const [name, cell] of [...cells].toSorted(([a], [b]) => (a < b ? -1 : 1)))
   console.log(
     name.padEnd(24),
@@ -78,6 +79,7 @@ for (const [name, cell] of [...cells].toSorted(([a], [b]) => (a < b ? -1 : 1)))
   )
 const { entries, bytes, candidates, verifications } = duplicates.stats()
 const result = {
+  radius,
   f1: f1(byGroup),
   wrong: byGroup.wrong,
   missed: byGroup.missed,

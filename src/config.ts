@@ -1,5 +1,6 @@
 /** Every setting in one table: name, type, default, limits, one sentence. Flags beat FINDLING_* beats the file beats the default. */
 import { AppError } from './lib/errors.ts'
+import { radiusDefault, radiusMax } from './lib/simhash.ts'
 
 type Common = { about: string; secret?: true }
 type Setting = Common &
@@ -152,6 +153,14 @@ export const settings = {
     min: 1,
     max: 8_760,
     about: 'Shortest time between two visits to a page, also where a sitemap says that it changed.',
+  },
+  'simhash-radius': {
+    type: 'integer',
+    default: radiusDefault,
+    min: 0,
+    max: radiusMax,
+    about:
+      'Pages whose SimHashes differ in no more bits are compared as copies, beside those that share rare phrases. No memory; beyond 3, time.',
   },
   'gone-hours': {
     type: 'integer',

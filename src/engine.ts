@@ -151,7 +151,7 @@ class Engine {
       covers: (wideId, narrowId) => this.#covers(wideId, narrowId),
       now: Date.now,
     })
-    this.#duplicates = openDuplicates(this.#store.db)
+    this.#duplicates = openDuplicates(store.db, { radius: config['simhash-radius'] })
     this.#robots = this.#openRobots()
     this.#parsers = this.#openParsers()
     this.#index = new IndexKeeper(this.#store, loadTextTables(tables), log, data.profile.pending)

@@ -25,6 +25,8 @@ import {
 export type DuplicateLimits = {
   /** Entries in memory, about 90 bytes each. Pages beyond it are compared by digest only. */
   entriesMax: number
+  /** Bits of the SimHash up to which pages are looked at as copies; those that share rare phrases are in any case. */
+  radius?: number
 }
 
 export type PlacedPage = {
@@ -95,10 +97,8 @@ const verificationsMax = 16
 const membersShown = 1_000
 const rowsALoad = 10_000
 
-export const openDuplicates = (
-  db: Db,
-  limits: DuplicateLimits = { entriesMax: entriesMaxDefault },
-): Duplicates => new DuplicateGroups(db, limits)
+export const openDuplicates = (db: Db, limits: Partial<DuplicateLimits> = {}): Duplicates =>
+  new DuplicateGroups(db, { entriesMax: entriesMaxDefault, ...limits })
 
 type Loading = { tables: SimHashTables; lastUrlId: number }
 
@@ -163,7 +163,7 @@ class DuplicateGroups implements Duplicates {
     // Room for a quarter more, so that the first pages of a crawl do not copy the columns at once.
     const expected = (): number =>
       Math.min(this.#limits.entriesMax, Math.ceil(this.#rows.count() * 1.25))
-    this.#loading ??= { tables: new SimHashTables(expected()), lastUrlId: -1 }
+    this.#loading ??= { tables: new SimHashTables(expected(), this.#limits.radius), lastUrlId: -1 }
     const { tables, lastUrlId } = this.#loading
     const rows = this.#rows.indexed(lastUrlId, tokensTiny, rowsMax)
     for (const row of rows) this.#addTo(tables, row)

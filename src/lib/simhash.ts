@@ -1,4 +1,4 @@
-/** Finds 64-bit SimHashes within 3 bits of a given one, and entries that share an anchor hash with it. Proposes, never decides. */
+/** Finds 64-bit SimHashes within some bits of a given one, and entries that share an anchor hash with it. Proposes, never decides. */
 import assert from 'node:assert'
 import { bitCount32, mix32 } from './hash.ts'
 
@@ -6,16 +6,20 @@ import { bitCount32, mix32 } from './hash.ts'
 export const hammingDistance = (hiA: number, loA: number, hiB: number, loB: number): number =>
   bitCount32(hiA ^ hiB) + bitCount32(loA ^ loB)
 
-/** Two hashes within this distance agree in at least one of the four 16-bit blocks: the tables miss none of them. */
-export const radius = 3
+/** Two hashes within this distance agree in at least one of the four 16-bit blocks: one look into each table misses none of them. */
+export const radiusDefault = 3
+/** Beyond it copies are no likelier than strangers, and each further bit takes 16 looks more. */
+export const radiusMax = 6
 /** Entries that share an anchor are proposed only up to this distance: no key is stored beside a chain. */
 export const anchorRadius = 18
 export const anchorsPerEntry = 8
 
 /** Caps against floods. Above `bucketSteps` alone a hash within the radius can be missed; `cutBuckets` counts that. */
 export const simHashCaps = {
-  /** Steps in one of the four buckets, newest entries first. */
+  /** Steps in one bucket, newest entries first. */
   bucketSteps: 8_192,
+  /** Steps in all buckets of one lookup: reached only beyond the default radius. */
+  lookupSteps: 65_536,
   /** Steps in the chain of one anchor. */
   anchorSteps: 256,
   /** Candidates of each of the two sources. */
@@ -37,13 +41,16 @@ export type SimHashEntry = {
 export type Candidate = { id: number; distance: number }
 
 const blocks = 4
-const blockValues = 65_536
+const blockBits = 16
+const blockValues = 2 ** blockBits
 const nothing = -1
 const entriesMin = 256
 
 /**
  * Manku, Jain, Das Sarma, "Detecting near-duplicates for web crawling" (WWW 2007), with four tables of one block each, every
- * table a chained hash over the same entries, met newest first. About 90 bytes an entry. Append only: a removed entry keeps its
+ * table a chained hash over the same entries, met newest first. A radius beyond 3 takes no further tables but more looks into them: of
+ * hashes that differ in at most 3 + n bits, some block is equal, or one of the first n blocks differs in one bit only (Norouzi, Punjani,
+ * Fleet, "Fast search in Hamming space with multi-index hashing", CVPR 2012). About 90 bytes an entry. Append only: a removed entry keeps its
  * place, and anchors are not kept, so only the owner of the fingerprints can make the tables anew; `shouldRebuild` says when.
  */
 export class SimHashTables {
@@ -62,10 +69,17 @@ export class SimHashTables {
   readonly #idHeads: Int32Array
   readonly #anchorShift: number
   readonly #idShift: number
+  readonly #radius: number
   #cutBuckets = 0
+  #steps = 0
 
-  /** @param expected entries that the tables are laid out for; they hold four times as many well */
-  constructor(expected: number) {
+  /**
+   * @param expected entries that the tables are laid out for; they hold four times as many well
+   * @param radius of `near`, 0 .. `radiusMax`
+   */
+  constructor(expected: number, radius = radiusDefault) {
+    assert(Number.isInteger(radius) && radius >= 0 && radius <= radiusMax)
+    this.#radius = radius
     const capacity = Math.max(entriesMin, expected)
     const idBits = Math.ceil(Math.log2(capacity))
     const anchorBits = idBits + 2
@@ -101,6 +115,11 @@ export class SimHashTables {
   /** Chains have become long, or most places belong to removed entries. */
   get shouldRebuild(): boolean {
     return this.#count > 4 * this.#idHeads.length || this.#removed > this.size + entriesMin
+  }
+
+  /** Entries that lookups have looked at for their SimHash. */
+  get steps(): number {
+    return this.#steps
   }
 
   /** How often a walk through a bucket was cut off, so that a hash within the radius may have been missed. */
@@ -154,20 +173,41 @@ export class SimHashTables {
 
   #findNear(simHi: number, simLo: number): Map<number, number> {
     const found = new Map<number, number>()
-    for (let table = 0; table < blocks; table++) {
-      let stepsLeft: number = simHashCaps.bucketSteps
-      let at = this.#blockHeads[bucketOf(simHi, simLo, table)] as number
-      while (at !== nothing && stepsLeft-- > 0 && found.size < simHashCaps.candidates) {
-        const hi = this.#hi[at] as number
-        const lo = this.#lo[at] as number
-        const distance = bitCount32(hi ^ simHi) + bitCount32(lo ^ simLo)
-        const id = this.#ids[at] as number
-        if (distance <= radius && id !== 0) found.set(id, distance)
-        at = this.#blockNext[at * blocks + table] as number
-      }
-      if (at !== nothing) this.#cutBuckets += 1
+    const stepsMax = this.#steps + simHashCaps.lookupSteps
+    // With t[i] the bits that block i may differ in, all blocks beyond theirs make a distance of sum(t[i] + 1) at least.
+    const equal = Math.min(blocks, this.#radius + 1)
+    for (let table = 0; table < equal; table++)
+      this.#walk(found, simHi, simLo, table, bucketOf(simHi, simLo, table), stepsMax)
+    for (let table = 0; table <= this.#radius - blocks; table++) {
+      const bucket = bucketOf(simHi, simLo, table)
+      for (let bit = 0; bit < blockBits; bit++)
+        this.#walk(found, simHi, simLo, table, bucket ^ (1 << bit), stepsMax)
     }
     return found
+  }
+
+  #walk(
+    found: Map<number, number>,
+    simHi: number,
+    simLo: number,
+    table: number,
+    bucket: number,
+    stepsMax: number,
+  ): void {
+    const radius = this.#radius
+    const steps = Math.min(simHashCaps.bucketSteps, stepsMax - this.#steps)
+    let stepsLeft = steps
+    let at = this.#blockHeads[bucket] as number
+    while (at !== nothing && stepsLeft > 0 && found.size < simHashCaps.candidates) {
+      const distance =
+        bitCount32((this.#hi[at] as number) ^ simHi) + bitCount32((this.#lo[at] as number) ^ simLo)
+      const id = this.#ids[at] as number
+      if (distance <= radius && id !== 0) found.set(id, distance)
+      at = this.#blockNext[at * blocks + table] as number
+      stepsLeft -= 1
+    }
+    this.#steps += steps - stepsLeft
+    if (at !== nothing) this.#cutBuckets += 1
   }
 
   #findAnchored(

@@ -259,6 +259,41 @@ describe('the Bloom filter', () => {
     bloom.close()
   })
 
+  const families: Record<string, (i: number) => string> = {
+    'numbered pages': (i) => `https://docs.example/page/${i}`,
+    'dates of a calendar': (i) =>
+      `https://shop.example/calendar?year=${1_000 + (i % 5_000)}&month=${1 + (Math.floor(i / 5_000) % 12)}&day=${Math.floor(i / 60_000)}`,
+    'many hosts': (i) => `https://h${i % 977}.example/path/${i.toString(36)}/item?id=${i}`,
+    'names in Chinese': (i) =>
+      `https://zh.example/%E6%96%87%E7%AB%A0/${i % 100}/${Math.floor(i / 100)}`,
+  }
+  for (const [name, urlOf] of Object.entries(families))
+    it(`says "maybe" to new ones of similar keys as rarely as it states: ${name}`, async () => {
+      const bytesMax = 524_288
+      const bloom = await open({ file: fresh(), keysExpected: 100_000, bytesMax, mode: 'memory' })
+      bloom.rebuilt()
+      // So many that false positives can be counted.
+      for (let i = 0; i < 300_000; i++) bloom.add(...hashKey(urlOf(i)))
+      const stated = bloom.stats().falsePositives
+      const others = 200_000
+      let maybe = 0
+      for (let i = 0; i < others; i++) if (bloom.mayHave(...hashKey(urlOf(300_000 + i)))) maybe += 1
+      assert.ok(stated > 1e-3 && stated < 1e-1, String(stated))
+      const ratio = maybe / others / stated
+      assert.ok(ratio > 0.85 && ratio < 1.15, `${maybe} of ${others}, stated ${stated}`)
+      bloom.close()
+    })
+
+  it('states what the mean fill of its blocks alone does not tell', async () => {
+    const bloom = await open({ file: fresh(), keysExpected: keysOfChunk, mode: 'memory' })
+    bloom.rebuilt()
+    for (let i = 0; bloom.stats().keys < keysOfChunk; i++) bloom.add(...keyOf(i))
+    // 8.0e-7 were counted over blocks that were filled at random, where the power of the mean is 7.4e-7.
+    const { falsePositives } = bloom.stats()
+    assert.ok(falsePositives > 7.8e-7 && falsePositives < 8.2e-7, String(falsePositives))
+    bloom.close()
+  })
+
   it('says "maybe" to new keys as rarely as it states', async () => {
     const bloom = await open({ file: fresh(), keysExpected: keysOfChunk })
     bloom.rebuilt()
