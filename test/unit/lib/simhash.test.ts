@@ -210,8 +210,8 @@ describe('SimHash tables', () => {
     const tables = new SimHashTables(100_000, radiusMax)
     // All in the 48 buckets beside those of the sought, and too far away.
     for (let id = 1; id <= 100_000; id += 1) {
-      const half = (1 << (id % 16)) | 0x7f00_0000
-      tables.add({ id, host: 0, simHi: half ^ 0xffff, simLo: half, anchors: noAnchors })
+      const low = (1 << (id % 16)) | 0x7f00_0000
+      tables.add({ id, host: 0, simHi: low ^ 0xffff, simLo: low, anchors: noAnchors })
     }
     tables.find({ simHi: 0, simLo: 0, anchors: noAnchors })
     const asked = tables.steps
