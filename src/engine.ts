@@ -13,6 +13,7 @@ import { Scheduler } from './crawl/scheduler.ts'
 import { failedRule } from './crawl/rule-counts.ts'
 import { type Committed, nothingCommitted } from './crawl/commit.ts'
 import { Described } from './crawl/described.ts'
+import { openDistinct, type Distinct } from './crawl/distinct.ts'
 import { openDuplicates, type Duplicates } from './crawl/duplicates.ts'
 import { explainUrl } from './crawl/explain.ts'
 import { fetchPage, fetchRobots, type FetchLimits } from './crawl/fetch.ts'
@@ -104,6 +105,7 @@ class Engine {
   readonly #frontier: Frontier
   readonly #rules: HostRules
   readonly #duplicates: Duplicates
+  readonly #distinct: Distinct
   readonly #robots: RobotsGate
   readonly #parsers: Pool<ParserJob, ParserAnswer>
   /** CPU time of each parser thread so far, by its id. */
@@ -152,6 +154,7 @@ class Engine {
       now: Date.now,
     })
     this.#duplicates = openDuplicates(store.db, { radius: config['simhash-radius'] })
+    this.#distinct = openDistinct(store)
     this.#robots = this.#openRobots()
     this.#parsers = this.#openParsers()
     this.#index = new IndexKeeper(this.#store, loadTextTables(tables), log, data.profile.pending)
@@ -233,7 +236,8 @@ class Engine {
 
   /** The SimHash tables, in slices: a crawl that begins earlier reads what is left at once. */
   #loadDuplicates(): void {
-    if (!this.#duplicates.load(duplicateRows)) setImmediate(() => this.#loadDuplicates())
+    const isLoaded = [this.#duplicates, this.#distinct].map((part) => part.load(duplicateRows))
+    if (isLoaded.includes(false)) setImmediate(() => this.#loadDuplicates())
   }
 
   link(search: MessagePort): void {
@@ -292,6 +296,7 @@ class Engine {
       store: this.#store,
       frontier: this.#frontier,
       duplicates: this.#duplicates,
+      distinct: this.#distinct,
       analyse: (record) =>
         this.#parse({ kind: 'record', record, seed: this.#store.fingerprintSeed }),
       onCommitted: (committed) => this.#committed(committed),
@@ -301,8 +306,10 @@ class Engine {
 
   #filters(): Filters {
     const { keys, bytes, mode, falsePositives } = this.#seen.stats()
+    const { urls, distinct } = this.#store.stats()
     return {
-      seen: { urls: this.#store.stats().urls, keys, bytes, mode, false_positives: falsePositives },
+      seen: { urls, keys, bytes, mode, false_positives: falsePositives },
+      distinct,
       copies: this.#store.copyCounts(copyHostsShown),
       words: this.#words.status(),
     }
@@ -337,6 +344,7 @@ class Engine {
     this.#index.close()
     this.#frontier.close()
     this.#seen.close()
+    this.#distinct.close()
     await this.#egress.close()
     this.#store.close()
     // Whatever still holds the loop (a socket in its last packet) must not hold the process.
@@ -445,6 +453,7 @@ class Engine {
       store: this.#store,
       frontier: this.#frontier,
       duplicates: this.#duplicates,
+      distinct: this.#distinct,
       robots: this.#robots,
       described: this.#described,
       fetchPage: (lease, takes) => {

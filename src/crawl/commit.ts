@@ -2,6 +2,7 @@
 import { hostOf } from '../lib/url.ts'
 import type { DocumentExtra } from '../store/read-documents.ts'
 import type { Store } from '../store/store.ts'
+import type { Distinct } from './distinct.ts'
 import type { Duplicates, Placement } from './duplicates.ts'
 import type { FoundUrl, Frontier, Lease, Settled, Settlement } from './frontier.ts'
 import type { HostRules } from './host-rules.ts'
@@ -53,6 +54,8 @@ export type CommitTools = {
   findUrls: (visited: Visited) => FoundUrl[]
   /** Left out where nothing is learned: imports. */
   rules?: Pick<HostRules, 'note' | 'save' | 'rolledBack'>
+  /** Counts what was met. Left out where nobody asks. */
+  distinct?: Pick<Distinct, 'note' | 'save'>
   revisits: Revisits
   /** How long pages of this source are shown without being confirmed; null = for ever. */
   ttlMsOf?: (sourceId: number) => number | null
@@ -88,6 +91,7 @@ export function createCommitter(tools: CommitTools): Committer {
           // Where the frontier shares the store this returns no promise: it has happened when the transaction ends.
           void frontier.settle(settled, tools.now())
           tools.rules?.save()
+          tools.distinct?.save()
           jobs.save()
         })
         isCommitted = true
@@ -107,6 +111,7 @@ export function createCommitter(tools: CommitTools): Committer {
 function writeVisit(visited: Visited, tools: CommitTools, result: Committed): Settlement {
   const { page, settlement, lease } = visited
   if (page !== null) {
+    tools.distinct?.note(lease.url, page)
     tools.store.putWordHits(lease.urlId, page.words ?? [])
     return writePage(visited, page, tools, result)
   }

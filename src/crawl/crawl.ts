@@ -37,7 +37,7 @@ export type CrawlLimits = VisitLimits &
     diskFreeBytes: number
   }
 
-export type CrawlTools = {
+export type CrawlTools = Pick<Parameters<typeof createCommitter>[0], 'distinct'> & {
   store: Store
   frontier: Frontier
   duplicates: Duplicates

@@ -3,6 +3,7 @@ import { AppError } from '../lib/errors.ts'
 import { splitUrl } from '../lib/url.ts'
 import type { Store } from '../store/store.ts'
 import { createCommitter, type Committed } from './commit.ts'
+import type { Distinct } from './distinct.ts'
 import type { Duplicates } from './duplicates.ts'
 import type { Frontier, Lease } from './frontier.ts'
 import { parseRecord, type ImportRecord } from './imported.ts'
@@ -30,6 +31,7 @@ export type ImportTools = {
   store: Store
   frontier: Frontier
   duplicates: Duplicates
+  distinct?: Distinct
   analyse: (record: ImportRecord) => Promise<ParseOutcome>
   onCommitted: (committed: Committed) => void
   now: () => number

@@ -1,5 +1,5 @@
 /** Every question and answer of the API as JSON Schema: the checks at run time, the OpenAPI document and the tests read these. */
-import { copyGroups, filtersAnswer } from './filter-schemas.ts'
+import { copyGroups, distinctCounts, filtersAnswer } from './filter-schemas.ts'
 import type { Schema } from './json-schema.ts'
 import { string, count, strings, time, timeOrNull, open, tally, record } from './schema-parts.ts'
 import { upkeepAnswers } from './upkeep-schemas.ts'
@@ -55,6 +55,7 @@ const stats = record({
   groups: count,
   languages: { type: 'array', items: record({ value: string, count }) },
   newest: timeOrNull,
+  distinct: distinctCounts,
   generation: count,
   database_bytes: count,
 })

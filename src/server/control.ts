@@ -1,6 +1,7 @@
 /** What the HTTP side asks of the rest: the server declares it, app.ts supplies it. The server never touches the crawl. */
 import type {
   CrawlSpec,
+  DistinctCounts,
   DocumentRecord,
   HostStatus,
   JobStatus,
@@ -78,6 +79,7 @@ export type Filters = {
     mode: 'mapped' | 'memory'
     false_positives: number
   }
+  distinct: DistinctCounts
   copies: CopyCounts
   words: {
     lists: { name: string; policy: string; words: number; allowed: number }[]

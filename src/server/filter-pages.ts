@@ -45,10 +45,13 @@ export function filterRoutes(crawl: CrawlControl, visitors: Visitors): ApiRoute[
 export function filtersPage(look: Look, filters: Filters, page: CopyGroups): Html {
   const { messages, root } = look
   const { filters: names } = messages
-  const { seen, copies, words } = filters
+  const { seen, distinct, copies, words } = filters
   const figures: [string, string][] = [
     [names.urls, look.number(seen.urls)],
     [names.falsePositives, seen.false_positives.toExponential(1)],
+    [names.metUrls, look.number(distinct.urls)],
+    [names.metHosts, look.number(distinct.hosts)],
+    [names.metContents, look.number(distinct.contents)],
     [names.exact, look.number(copies.exact)],
     [names.near, look.number(copies.near)],
     [names.groups, look.number(copies.groups)],

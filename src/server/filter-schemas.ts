@@ -14,6 +14,11 @@ export const copiesParameters: Schema = {
   },
 }
 
+export const distinctCounts = record(
+  { urls: count, hosts: count, contents: count },
+  'About how many different ones were met (error .8 %): URLs that pages lead to, in scope or not, their hosts, main texts',
+)
+
 const copyMember = record({
   id: string,
   url: string,
@@ -37,6 +42,7 @@ export const filtersAnswer = record({
     mode: { type: 'string', enum: ['mapped', 'memory'] },
     false_positives: { type: 'number', description: 'Expected share of new URLs, asked twice' },
   }),
+  distinct: distinctCounts,
   copies: record({
     exact: count,
     near: count,

@@ -122,6 +122,9 @@ export type Messages = {
     title: string
     urls: string
     falsePositives: string
+    metUrls: string
+    metHosts: string
+    metContents: string
     exact: string
     near: string
     groups: string
@@ -309,6 +312,9 @@ export const english: Messages = {
     title: 'What was recognised',
     urls: 'URLs seen',
     falsePositives: 'Share of new URLs asked twice',
+    metUrls: 'URLs linked to (about)',
+    metHosts: 'Sites linked to (about)',
+    metContents: 'Different texts (about)',
     exact: 'Exact copies',
     near: 'Near copies',
     groups: 'Groups of copies',

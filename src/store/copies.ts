@@ -40,11 +40,11 @@ export type CopyCounts = {
 }
 
 export type Copies = {
-  /** Keyset pages by the number of the group. Begin with null. */
+  /** Keyset pages by the number of the group, that pass over pages without copies. Begin with null. */
   copyGroupsAfter(cursor: number | null, limit: number): CopyGroups
   /** The original of a page that is a copy, with what speaks for it; null for any other page. */
   originOf(urlId: number): (CopyMember & { original: string }) | null
-  /** Reads the whole table of fingerprints. */
+  /** Reads the copies of all hosts, in an index. */
   copyCounts(hostsMax: number): CopyCounts
 }
 
@@ -64,31 +64,35 @@ type Row = {
   canonical: string | null
 }
 
-const memberQuery = `
+const memberQuery = (from = 'fingerprint'): string => `
   SELECT f.url_id AS urlId, f.grp, f.role, f.similarity, f.distance, f.host, h.origin || u.path AS url, coalesce(d.title, '') AS title,
     json_extract(t.extra, '$.canonical') AS canonical
-  FROM fingerprint f JOIN url u ON u.id = f.url_id JOIN host h ON h.id = u.host
+  FROM ${from} f JOIN url u ON u.id = f.url_id JOIN host h ON h.id = u.host
     LEFT JOIN doc d ON d.url_id = f.url_id LEFT JOIN doc_text t ON t.docno = d.docno`
 
 export function createCopies(db: Db): Copies {
   const groups = db.prepare<{ grp: number; pages: number }>(
-    `SELECT grp, count(*) AS pages FROM fingerprint WHERE grp > ? GROUP BY grp HAVING count(*) > 1 ORDER BY grp LIMIT ?`,
+    // Of each group the centre alone is no copy: its copies are found in an index of nothing else.
+    `SELECT grp, count(*) + 1 AS pages FROM fingerprint INDEXED BY fingerprint_copies WHERE role <> 0 AND grp > ?
+     GROUP BY grp ORDER BY grp LIMIT ?`,
   )
   const members = db.prepare<Row>(
-    `${memberQuery} WHERE f.grp = ? ORDER BY f.role <> 0, f.similarity DESC, f.url_id LIMIT ?`,
+    // Those that are shown first, or the texts of a whole group would be read.
+    `${memberQuery('(SELECT * FROM fingerprint WHERE grp = ? ORDER BY role <> 0, similarity DESC, url_id LIMIT ?)')}
+     ORDER BY f.role <> 0, f.similarity DESC, f.url_id`,
   )
-  const one = db.prepare<Row>(`${memberQuery} WHERE f.url_id = ?`)
-  const centre = db.prepare<Row>(`${memberQuery} WHERE f.grp = ? AND f.role = 0`)
+  const one = db.prepare<Row>(`${memberQuery()} WHERE f.url_id = ?`)
+  const centre = db.prepare<Row>(`${memberQuery()} WHERE f.grp = ? AND f.role = 0`)
   const holder = db.prepare<{ urlId: number | null }>(
     'SELECT copy_of AS urlId FROM doc WHERE url_id = ?',
   )
   const byHost = db.prepare<{ host: string; exact: number; near: number }>(
     `SELECT h.origin AS host, sum(f.role = 3) AS exact, sum(f.role IN (1, 2)) AS near
-     FROM fingerprint f JOIN host h ON h.id = f.host WHERE f.role <> 0 GROUP BY f.host
+     FROM fingerprint f INDEXED BY fingerprint_copies JOIN host h ON h.id = f.host WHERE f.role <> 0 GROUP BY f.host
      ORDER BY count(*) DESC, h.origin`,
   )
   const manyGroups = db.prepare<{ n: number }>(
-    'SELECT count(*) AS n FROM (SELECT 1 FROM fingerprint GROUP BY grp HAVING count(*) > 1)',
+    'SELECT count(DISTINCT grp) AS n FROM fingerprint INDEXED BY fingerprint_copies WHERE role <> 0',
   )
   return {
     copyGroupsAfter(cursor, limit) {

@@ -109,6 +109,13 @@ const version8 = `
 CREATE TABLE asked_query(folded TEXT PRIMARY KEY, text TEXT NOT NULL, count INTEGER NOT NULL, last_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 `
 
+const version9 = `
+-- the copies alone, by group and host: lists and counts of them pass over all pages that have none
+CREATE INDEX fingerprint_copies ON fingerprint(grp, host, role) WHERE role <> 0;
+-- how many different things were met (store/distinct.ts): the registers of a HyperLogLog
+CREATE TABLE distinct_count(name TEXT PRIMARY KEY, registers BLOB NOT NULL) STRICT;
+`
+
 /** Index = schema version before the step. Each step runs in one transaction with its `user_version`. */
 export const migrations: readonly string[] = [
   version1,
@@ -119,4 +126,5 @@ export const migrations: readonly string[] = [
   version6,
   version7,
   version8,
+  version9,
 ]

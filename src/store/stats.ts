@@ -1,5 +1,6 @@
 /** How much there is, in figures. Counting reads all rows: it is done anew only when some have changed, and of many not each time. */
 import type { Db } from '../lib/sqlite.ts'
+import { createDistinctCounts } from './distinct.ts'
 import type { Meta } from './meta.ts'
 import type { StoreStats } from './records.ts'
 
@@ -11,7 +12,14 @@ const rowsPerMs = 20
 
 type Counted = Pick<
   StoreStats,
-  'documents' | 'hosts' | 'exact_copies' | 'near_copies' | 'groups' | 'languages' | 'newest'
+  | 'documents'
+  | 'hosts'
+  | 'exact_copies'
+  | 'near_copies'
+  | 'groups'
+  | 'languages'
+  | 'newest'
+  | 'distinct'
 >
 
 /**
@@ -73,12 +81,13 @@ function createDocumentCounts(db: Db): () => Counted {
     'SELECT count(*) AS n FROM doc WHERE copy_of IS NOT NULL',
   )
   const countGroups = db.prepare<{ groups: number; copies: number }>(
-    `SELECT count(*) AS groups, coalesce(sum(n - 1), 0) AS copies
-     FROM (SELECT count(*) AS n FROM fingerprint GROUP BY grp HAVING count(*) > 1)`,
+    // Of each group the centre alone is no copy.
+    'SELECT count(DISTINCT grp) AS groups, count(*) AS copies FROM fingerprint WHERE role <> 0',
   )
   const newest = db.prepare<{ fetchedAtMs: number }>(
     'SELECT fetched_at AS fetchedAtMs FROM doc ORDER BY docno DESC LIMIT 1',
   )
+  const distinct = createDistinctCounts(db)
   return () => {
     const hosts = new Set<number>()
     const languages = new Map<string, number>()
@@ -101,6 +110,7 @@ function createDocumentCounts(db: Db): () => Counted {
         .map(([value, count]) => ({ value, count }))
         .toSorted((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1))
         .slice(0, languagesMax),
+      distinct: distinct(),
       newest: newestMs === undefined ? null : new Date(newestMs).toISOString(),
     }
   }

@@ -4,6 +4,7 @@ import { openDatabase, type Db, type OpenOptions } from '../lib/sqlite.ts'
 import { createCopies, type Copies } from './copies.ts'
 import { createChangeTable, type ChangeTable } from './changes.ts'
 import { createDescribedSources, type DescribedSources } from './described-sources.ts'
+import { createDistinctTable, type DistinctTable } from './distinct.ts'
 import { createDocumentWrites, type DocumentWrites } from './documents.ts'
 import { createExpiryTable, type ExpiryTable } from './expiry.ts'
 import { createHostRulesTable, type HostRulesTable } from './host-rules.ts'
@@ -31,6 +32,7 @@ export type Store = DocumentReads &
   JobTable &
   DescribedSources &
   RunTable &
+  DistinctTable &
   ExpiryTable &
   Copies &
   ChangeTable &
@@ -84,6 +86,7 @@ function assemble(db: Db, now: () => number): Store {
     ...createJobTable(db, now),
     ...createDescribedSources(db, now),
     ...createRunTable(db),
+    ...createDistinctTable(db),
     ...createExpiryTable(db),
     ...createCopies(db),
     ...createChangeTable(db),

@@ -198,6 +198,7 @@ describe('Every page', () => {
     const page = await load('/admin/filters', { cookie })
     assert.match(page, /&lt;i&gt;word&lt;\/i&gt;/)
     assert.match(page, /names it as its canonical page/)
+    assert.match(page, /URLs linked to \(about\)<\/dt>\s*<dd>12,345</)
     assert.match(page, /y\.txt, line 2/)
     assert.match(page, /admin\/filters\?cursor=7/)
     assert.doesNotMatch(page, /<b>title|<i>word/)

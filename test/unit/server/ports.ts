@@ -200,6 +200,7 @@ export function createMemorySearch(documents: DocumentRecord[] = []): MemorySear
         groups: 0,
         languages: [{ value: 'en', count: port.documents.length }],
         newest: port.documents[0]?.fetched_at ?? null,
+        distinct: { urls: 9, hosts: 2, contents: 3 },
         generation: 1,
         database_bytes: 4096,
       }),
@@ -334,6 +335,7 @@ export function createMemoryCrawl(): MemoryCrawl {
     filters: () =>
       Promise.resolve({
         seen: { urls: 5, keys: 5, bytes: 64, mode: 'memory', false_positives: 7.4e-7 },
+        distinct: { urls: 12_345, hosts: 678, contents: 3 },
         copies: {
           exact: 1,
           near: 0,
