@@ -305,7 +305,7 @@ export class Crawl {
       this.#batch.length >= limits.batchPages ||
       this.#batchBytes >= limits.batchBytes ||
       now() - this.#batchSinceMs >= limits.batchMs ||
-      this.#batch.some(({ lease }) => lease.alone) ||
+      this.#batch.some(isAlone) ||
       // Everything taken is here and nothing waits for its turn: only a commit can bring new links.
       (this.#out === this.#batch.length && frontier.counts().queued === 0)
     )
@@ -495,6 +495,8 @@ export class Crawl {
     }
   }
 }
+
+const isAlone = ({ lease }: Visited): boolean => lease.alone
 
 const hasRoom = ({ spec, counts, out }: Job): boolean =>
   spec.maxPages === null || counts.stored + out < spec.maxPages

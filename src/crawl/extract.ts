@@ -65,8 +65,7 @@ export function extractContent(tree: PageTree, url: string): Content {
   const { text, kind } = textAndKind(tree, attempt, body, everything, title)
   const confidence = confidenceOf(kind, attempt, share)
   const width = body === '' ? attempt.width : measureText(body).width
-  const kept = new Set(kind === 'all' ? everything : kind === 'json-ld' ? [] : attempt.lines)
-  const others = everything.filter((line) => !kept.has(line))
+  const { kept, others } = partLines(everything, kind, attempt.lines)
   const isUnsure = confidence < unsure.confidenceMax && width < unsure.widthMax
   return {
     title,
@@ -74,12 +73,26 @@ export function extractContent(tree: PageTree, url: string): Content {
     author: authorOf(tree, facts),
     publishedAtMs: publicationMs(tree, facts, everything, url),
     text,
-    headings: textOf([...kept].filter(isHeadingLine).slice(0, headingsMax)),
+    headings: textOf(kept.filter(isHeadingLine).slice(0, headingsMax)),
     rest: textOf(others),
     confidence,
     doubtful: isUnsure ? textOf(others.filter(isProseLine)) : '',
     kind,
   }
+}
+
+/** `content` and what else the page has, each in its order. */
+function partLines(
+  everything: readonly Line[],
+  kind: Content['kind'],
+  content: readonly Line[],
+): { kept: readonly Line[]; others: readonly Line[] } {
+  if (kind === 'all') return { kept: everything, others: [] }
+  if (kind === 'json-ld') return { kept: [], others: everything }
+  const isKept = new Set(content)
+  const others: Line[] = []
+  for (const line of everything) if (!isKept.has(line)) others.push(line)
+  return { kept: content, others }
 }
 
 const isProseLine = ({ width, linkedWidth }: Line): boolean =>
@@ -101,9 +114,14 @@ function bestAttempt(tree: PageTree, isArticle: boolean): Attempt {
   for (const strictness of [0, 1, 2, 3] satisfies Strictness[]) {
     const found = findContent(tree.root, strictness, isArticle)
     if (found !== null) {
-      const total = found.parts.reduce((sum, part) => sum + part.sums.width, 0)
-      for (const part of found.parts) sweep(part, strictness, titleLetters, total)
-      const lines = polish(found.parts.flatMap((part) => livingLines(part)))
+      let total = 0
+      for (const part of found.parts) total += part.sums.width
+      const living: Line[] = []
+      for (const part of found.parts) {
+        sweep(part, strictness, titleLetters, total)
+        livingLines(part, living)
+      }
+      const lines = polish(living)
       const width = widthOf(lines)
       if (width > best.width * (strictness > 0 ? gainMin : 1))
         best = { lines, width, kind: `level${strictness}`, margin: found.margin }
@@ -118,8 +136,10 @@ function bestAttempt(tree: PageTree, isArticle: boolean): Attempt {
 /** Leaves alive what is not layout. */
 function prepareRest(root: Block): { density: number; proseWidth: number } {
   pruneLayout(root, 0)
-  const prose = livingLines(root).filter((line) => line.linkedWidth < line.width * 0.5)
-  return { density: linkDensity(root), proseWidth: widthOf(prose) }
+  let proseWidth = 0
+  for (const { width, linkedWidth } of livingLines(root))
+    if (linkedWidth < width * 0.5) proseWidth += width
+  return { density: linkDensity(root), proseWidth }
 }
 
 /** Everything but layout and menus, where the best block is next to nothing of the page. */

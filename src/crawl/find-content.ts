@@ -65,9 +65,9 @@ export function findContent(root: Block, strictness: Strictness, isArticle: bool
     if (best === null || block.score > best.score) best = block
   }
   if (best === null) return null
-  const rivals = scored
-    .filter((block) => block !== best && block.score > 0)
-    .toSorted((a, b) => b.score - a.score)
+  const rivals: Block[] = []
+  for (const block of scored) if (block !== best && block.score > 0) rivals.push(block)
+  rivals.sort(byScore)
   const margin = marginOver(best, rivals)
   best = onlyChildsTop(risingParent(commonParent(best, rivals)))
   if (!isArticle) best = climbToProse(best)
@@ -130,23 +130,33 @@ function voteFor(block: Block, line: Line, strictness: Strictness, scored: Block
   }
 }
 
+const byScore = (a: Block, b: Block): number => b.score - a.score
+
 const isBelow = (block: Block, ancestor: Block): boolean => {
   for (let at: Block | null = block; at !== null; at = at.parent) if (at === ancestor) return true
   return false
 }
 
 function marginOver(best: Block, rivals: readonly Block[]): number {
-  const rival = rivals.find((other) => !isBelow(other, best) && !isBelow(best, other))
-  return best.score > 0 ? 1 - (rival?.score ?? 0) / best.score : 0
+  if (best.score <= 0) return 0
+  for (const other of rivals)
+    if (!isBelow(other, best) && !isBelow(best, other)) return 1 - other.score / best.score
+  return 1
 }
 
 /** Where three or more are nearly as good, the content is what holds them together. */
 function commonParent(best: Block, rivals: readonly Block[]): Block {
-  const top = [best, ...rivals].filter(({ score }) => score >= best.score * 0.75).slice(0, 5)
+  const top = [best]
+  // They come best first.
+  for (const rival of rivals) {
+    if (top.length === 5 || rival.score < best.score * 0.75) break
+    top.push(rival)
+  }
   if (top.length <= 3) return best
   for (let at = best.parent; at !== null && at.parent !== null; at = at.parent) {
-    const ancestor = at
-    if (top.filter((block) => isBelow(block, ancestor)).length >= 3) return ancestor
+    let below = 0
+    for (const block of top) if (isBelow(block, at)) below++
+    if (below >= 3) return at
   }
   return best
 }

@@ -227,11 +227,9 @@ export class HostRules {
     const known = host.shapes.get(key)
     if (known !== undefined) return known
     if (host.shapes.size >= shapesPerHostMax) {
-      const open = [...host.shapes.values()].filter(({ state }) => state === 'open')
-      const least = open.toSorted((a, b) => a.fetched - b.fetched)[0]
-      if (least !== undefined) {
-        host.shapes.delete(least.shape)
-        const { shape } = least
+      const shape = leastFetchedOpen(host.shapes)
+      if (shape !== null) {
+        host.shapes.delete(shape)
         this.#dirty.set(`${host.id} ${shape}`, () => this.#store.dropShape(host.id, shape))
       }
     }
@@ -378,6 +376,13 @@ function isCombination(host: HostState, { pattern, names }: Shape): boolean {
     ?.filter((each) => each.length > 0)
   if (closed === undefined || closed.length < 3) return false
   return closed.some((each) => each.every((name) => names.includes(name)))
+}
+
+function leastFetchedOpen(shapes: ReadonlyMap<string, ShapeRow>): string | null {
+  let least: ShapeRow | null = null
+  for (const row of shapes.values())
+    if (row.state === 'open' && (least === null || row.fetched < least.fetched)) least = row
+  return least?.shape ?? null
 }
 
 const droppedOf = (parameters: ReadonlyMap<string, ParameterRow>): ReadonlySet<string> =>

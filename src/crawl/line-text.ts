@@ -5,54 +5,61 @@ let narrow = Buffer.alloc(8_192)
 let wide = new Uint16Array(8_192)
 const keptUnitsMax = 65_536
 
-export type LineText = {
-  isEmpty(): boolean
-  /** Units [start, end) of the page. */
-  add(start: number, end: number): void
-  addCharacter(codePoint: number): void
-  /** As it stands in the page. */
-  raw(): string
-  /** `collapseBlanks` of `raw`. */
-  collapsed(): string
-  clear(): void
-}
-
-export function createLineText(html: string): LineText {
+/** A class: V8 forgets the machine code of closures that are made anew for each page. */
+export class LineText {
+  readonly #html: string
   /** Start and end of each piece; -1 and a code point for a character. */
-  let pieces: number[] = []
-  let size = 0
-  const push = (start: number, end: number): void => {
-    pieces[size++] = start
-    pieces[size++] = end
+  #pieces: number[] = []
+  #size = 0
+
+  constructor(html: string) {
+    this.#html = html
   }
-  const raw = (): string => {
+
+  isEmpty(): boolean {
+    return this.#size === 0
+  }
+
+  /** Units [start, end) of the page. */
+  add(start: number, end: number): void {
+    if (start < end) this.#push(start, end)
+  }
+
+  addCharacter(codePoint: number): void {
+    this.#push(-1, codePoint)
+  }
+
+  /** As it stands in the page. */
+  raw(): string {
     let text = ''
-    for (let i = 0; i < size; i += 2) {
-      const [start, end] = [pieces[i] as number, pieces[i + 1] as number]
-      text += start < 0 ? String.fromCodePoint(end) : html.slice(start, end)
+    for (let i = 0; i < this.#size; i += 2) {
+      const [start, end] = [this.#pieces[i] as number, this.#pieces[i + 1] as number]
+      text += start < 0 ? String.fromCodePoint(end) : this.#html.slice(start, end)
     }
     return text
   }
-  return {
-    isEmpty: () => size === 0,
-    add(start, end) {
-      if (start < end) push(start, end)
-    },
-    addCharacter: (codePoint) => push(-1, codePoint),
-    raw,
-    collapsed() {
-      if (size !== 2 || (pieces[0] as number) < 0) return writeCollapsed(html, pieces, size)
-      let [start, end] = [pieces[0] as number, pieces[1] as number]
-      while (start < end && isBlank(html.charCodeAt(start))) start++
-      while (start < end && isBlank(html.charCodeAt(end - 1))) end--
-      return isCollapsed(html, start, end)
-        ? html.slice(start, end)
-        : writeCollapsed(html, pieces, size)
-    },
-    clear() {
-      if (size > 4_096) pieces = []
-      size = 0
-    },
+
+  /** `collapseBlanks` of `raw`. */
+  collapsed(): string {
+    const html = this.#html
+    let start = this.#pieces[0] as number
+    if (this.#size !== 2 || start < 0) return writeCollapsed(html, this.#pieces, this.#size)
+    let end = this.#pieces[1] as number
+    while (start < end && isBlank(html.charCodeAt(start))) start++
+    while (start < end && isBlank(html.charCodeAt(end - 1))) end--
+    return isCollapsed(html, start, end)
+      ? html.slice(start, end)
+      : writeCollapsed(html, this.#pieces, this.#size)
+  }
+
+  clear(): void {
+    if (this.#size > 4_096) this.#pieces = []
+    this.#size = 0
+  }
+
+  #push(start: number, end: number): void {
+    this.#pieces[this.#size++] = start
+    this.#pieces[this.#size++] = end
   }
 }
 

@@ -66,14 +66,35 @@ export function publicationMs(
   url: string,
 ): number | null {
   const inUrl = /\/((?:19|20)\d\d)[/-](\d{1,2})[/-](\d{1,2})(?=\D|$)/.exec(url)
-  const short = lines.filter((line) => line.width < lineWidthMax).slice(0, linesMax)
   return (
     dateIn(facts.date) ??
-    firstDate(metaKeys.map((key) => tree.metas.get(key) ?? '')) ??
+    dateOfMetas(tree.metas) ??
     firstDate(tree.times) ??
     (inUrl === null ? null : dayMs(inUrl[1], inUrl[2], inUrl[3])) ??
-    firstDate(short.map((line) => line.text))
+    dateOfLines(lines)
   )
+}
+
+function dateOfMetas(metas: ReadonlyMap<string, string>): number | null {
+  for (const key of metaKeys) {
+    const text = metas.get(key) ?? ''
+    const ms = text === '' ? null : dateIn(text)
+    if (ms !== null) return ms
+  }
+  return null
+}
+
+/** Of the first short lines. */
+function dateOfLines(lines: readonly Line[]): number | null {
+  let short = 0
+  for (const { text, width } of lines) {
+    if (width >= lineWidthMax) continue
+    const ms = text === '' ? null : dateIn(text)
+    if (ms !== null) return ms
+    short += 1
+    if (short === linesMax) break
+  }
+  return null
 }
 
 function firstDate(texts: readonly string[]): number | null {

@@ -1,7 +1,7 @@
 /** The one pass over the HTML: light tree, links, and everything a page says about itself. Judges nothing. */
 import { addKid, type Block, collapseBlanks, newBlock, newLine, widthBetween } from './blocks.ts'
 import { type HtmlHandler, readHtml, tagNames } from './html-events.ts'
-import { createLineText, type LineText } from './line-text.ts'
+import { LineText } from './line-text.ts'
 import { createNameTable } from './name-table.ts'
 
 /** An address found in the page, as written. */
@@ -169,7 +169,7 @@ class TreeBuilder implements HtmlHandler {
   constructor(html: string, limits: TreeLimits) {
     this.html = html
     this.limits = limits
-    this.line = createLineText(html)
+    this.line = new LineText(html)
     this.mayMark = html.includes('author') || html.includes('articleBody')
   }
 

@@ -33,7 +33,7 @@ export const isOpenEnded = ({ key }: Shape): boolean => /[#?]/.test(key)
 function patternOf(path: string): string {
   // Most paths are folders and names without a figure: nothing of them folds.
   if (isPlain(path)) return path
-  const parts = path.split('/', partsMax).map((segment) => fold(segment.split(';', 1)[0] ?? ''))
+  const parts = path.split('/', partsMax).map(foldSegment)
   return turnsInCircles(parts) ? `${[...new Set(parts)].join('/')}/#` : parts.join('/')
 }
 
@@ -63,6 +63,8 @@ function turnsInCircles(parts: readonly string[]): boolean {
   }
   return false
 }
+
+const foldSegment = (segment: string): string => fold(segment.split(';', 1)[0] ?? '')
 
 function fold(part: string): string {
   if (!hasFigure(part)) return part

@@ -9,6 +9,7 @@ import {
   menuShare,
   saysTheSame,
   sumUp,
+  textOf,
   widthOf,
 } from './blocks.ts'
 import type { Strictness } from './find-content.ts'
@@ -68,12 +69,7 @@ function isForeign(block: Block, strictness: Strictness, total: number): boolean
 const isSpareHeading = (block: Block, strictness: Strictness, titleLetters: string): boolean =>
   block.isFirstHeading ||
   (strictness < 2 && nameWeight(block) < 0) ||
-  saysTheSame(
-    livingLines(block)
-      .map((line) => line.text)
-      .join(' '),
-    titleLetters,
-  )
+  saysTheSame(textOf(livingLines(block), ' '), titleLetters)
 
 /** Readability's conditions on boxes, with the share of menu lines where it takes the density of links. */
 function failsConditions(block: Block, strictness: Strictness): boolean {
@@ -98,12 +94,15 @@ export function dropMenus(block: Block): void {
   }
 }
 
+const isNoInterface = (line: Line): boolean => line.block.tag === 'pre' || !isInterfaceLine(line)
+
 /** The lines without interface words and, in prose, without promotions, bylines at the edges, legal lines and "related" tails. Code is never touched. */
 export function polish(lines: readonly Line[]): Line[] {
   const total = widthOf(lines)
-  const unlinked = total - lines.reduce((sum, line) => sum + line.linkedWidth, 0)
+  let unlinked = total
+  for (const { linkedWidth } of lines) unlinked -= linkedWidth
   const isProse = unlinked >= prose.widthMin && unlinked >= total * prose.shareMin
-  if (!isProse) return lines.filter((line) => line.block.tag === 'pre' || !isInterfaceLine(line))
+  if (!isProse) return lines.filter(isNoInterface)
   const areLinksRare = lines.filter(isLinkLine).length < Math.max(4, lines.length * 0.2)
   const proseLeft = proseFrom(lines)
   const kept: Line[] = []

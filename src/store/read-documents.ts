@@ -1,5 +1,5 @@
 /** Documents as they are read: records for the API and the export, texts for the index. Every call is one short statement; writes nothing. */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { constants, inflateRawSync } from 'node:zlib'
 import type { Db } from '../lib/sqlite.ts'
 import type { DocumentRecord } from './records.ts'
@@ -85,8 +85,7 @@ const deflatedBytesOf = (units: number): number => Math.ceil(units * 1.5) + 256
 export const documentKey = (url: string): string => keyOf(url).toString('base64url')
 
 /** The same as the bytes that are stored. */
-export const keyOf = (url: string): Buffer =>
-  createHash('sha256').update(url).digest().subarray(0, keyBytes)
+export const keyOf = (url: string): Buffer => hash('sha256', url, 'buffer').subarray(0, keyBytes)
 
 export const inflate = (bytes: Uint8Array | null): string =>
   bytes === null || bytes.byteLength === 0

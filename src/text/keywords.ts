@@ -67,14 +67,15 @@ async function loadTagger(): Promise<Tagger> {
   const its = nlp.its as unknown as Readonly<Record<'lemma' | 'pos', ItsFunction<string>>>
   return (text) => {
     const tokens = nlp.readDoc(text).tokens()
+    const nouns: (string | null)[] = []
     /* A lemma costs more than all else about a word: only nouns are asked for theirs. */
-    return tokens
-      .out(its.pos)
-      .map((part, i) =>
-        part === 'NOUN' || part === 'PROPN' ? tokens.itemAt(i).out(its.lemma) : null,
-      )
+    for (const part of tokens.out(its.pos))
+      nouns.push(isNoun(part) ? tokens.itemAt(nouns.length).out(its.lemma) : null)
+    return nouns
   }
 }
+
+const isNoun = (part: string): boolean => part === 'NOUN' || part === 'PROPN'
 
 function englishKeywords(
   analyzer: Analyzer,
@@ -85,22 +86,33 @@ function englishKeywords(
 ): string[] {
   const scores = new Map<string, number>()
   const phrases = new Map<string, number>()
-  const read = (source: string, weight: number): void => {
-    const nouns = tag(source).map((noun) => (noun !== null && isKeyword(noun) ? noun : null))
-    for (const [i, noun] of nouns.entries()) {
-      if (noun === null) continue
-      const here = weight * leadWeight(i / nouns.length)
-      add(scores, noun, here)
-      const next = nouns[i + 1] ?? null
-      if (next !== null) add(phrases, `${noun} ${next}`, here)
-    }
-  }
-  read(title.slice(0, ENGLISH_UNITS / 4), TITLE_WEIGHT)
-  read(cutAtBlank(text, ENGLISH_UNITS), 1)
+  addNouns(tag(title.slice(0, ENGLISH_UNITS / 4)), TITLE_WEIGHT, scores, phrases)
+  addNouns(tag(cutAtBlank(text, ENGLISH_UNITS)), 1, scores, phrases)
   for (const [phrase, score] of phrases) {
     if (score >= 2) scores.set(phrase, score * PHRASE_WEIGHT)
   }
   return withoutParts(analyzer, best(scores), max)
+}
+
+function addNouns(
+  nouns: readonly (string | null)[],
+  weight: number,
+  scores: Map<string, number>,
+  phrases: Map<string, number>,
+): void {
+  let before: string | null = null
+  let weightBefore = 0
+  for (let i = 0; i < nouns.length; i += 1) {
+    const noun = nouns[i] ?? null
+    const isUseful = noun !== null && isKeyword(noun)
+    const here = weight * leadWeight(i / nouns.length)
+    if (isUseful) {
+      add(scores, noun, here)
+      if (before !== null) add(phrases, `${before} ${noun}`, weightBefore)
+    }
+    before = isUseful ? noun : null
+    weightBefore = here
+  }
 }
 
 const isKeyword = (lemma: string): boolean =>
@@ -115,10 +127,12 @@ function withoutParts(analyzer: Analyzer, ranked: readonly string[], max: number
   const said = new Set<string>()
   for (const candidate of ranked) {
     if (kept.length === max) break
-    const terms = analyzer.tokens(candidate).map(({ term }) => term)
-    if (terms.every((term) => said.has(term))) continue
-    for (const term of terms) said.add(term)
-    kept.push(candidate)
+    let isNew = false
+    for (const { term } of analyzer.tokens(candidate)) {
+      isNew ||= !said.has(term)
+      said.add(term)
+    }
+    if (isNew) kept.push(candidate)
   }
   return kept
 }
@@ -184,7 +198,11 @@ const add = (scores: Map<string, number>, key: string, score: number) =>
   scores.set(key, (scores.get(key) ?? 0) + score)
 
 const best = (scores: ReadonlyMap<string, number>): string[] =>
-  [...scores].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).map(([word]) => word)
+  [...scores].sort(byScore).map(wordOf)
+
+const byScore = (a: [string, number], b: [string, number]): number =>
+  b[1] - a[1] || (a[0] < b[0] ? -1 : 1)
+const wordOf = ([word]: readonly [string, number]): string => word
 
 function cutAtBlank(text: string, units: number): string {
   if (text.length <= units) return text

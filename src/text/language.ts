@@ -183,8 +183,7 @@ function byLetters(script: 'cyrillic' | 'arabic', sample: string, claim: string)
 
 function byFunctionWords(sample: string, claim: string): string {
   const { hits, words } = countFunctionWords(sample.toLowerCase())
-  const order = [...hits.keys()].sort((a, b) => (hits[b] as number) - (hits[a] as number))
-  const [first = 0, second = 0] = order
+  const [first, second] = bestTwo(hits)
   const best = hits[first] as number
   const next = hits[second] as number
   const isEnough = best >= HITS_MIN || (best > 0 && next === 0)
@@ -197,25 +196,51 @@ function byFunctionWords(sample: string, claim: string): string {
   return best >= next * LEAD_MIN ? language : 'und'
 }
 
+/** Places of the two highest counts, the first of equals first. */
+function bestTwo(counts: Uint16Array): [number, number] {
+  let [first, second] = [0, -1]
+  for (let i = 1; i < counts.length; i += 1) {
+    const count = counts[i] as number
+    if (count > (counts[first] as number)) [first, second] = [i, first]
+    else if (second < 0 || count > (counts[second] as number)) second = i
+  }
+  return [first, second]
+}
+
 /** How many words a text in lower case has, and how many of them belong to each language. */
 function countFunctionWords(text: string): { hits: Uint16Array; words: number } {
   const hits = new Uint16Array(LATIN_LANGUAGES.length)
   /** Of words of one letter, which count in longer texts only. */
   const singles = new Uint16Array(LATIN_LANGUAGES.length)
-  let words = 0
-  const count = (start: number, end: number): void => {
-    words += 1
-    const into = end - start === 1 ? singles : hits
-    let bits = languagesOf.get(text, start, end) ?? 0
-    for (let i = 0; bits !== 0; i += 1, bits >>>= 1) {
-      if (bits & 1) into[i] = (into[i] as number) + 1
-    }
-  }
-  if (isAscii(text)) eachAsciiWord(text, count)
-  else for (const { 0: word, index } of text.matchAll(/\p{L}+/gu)) count(index, index + word.length)
+  const words = isAscii(text)
+    ? countAsciiWords(text, hits, singles)
+    : countWords(text, hits, singles)
   if (words >= SHORT_WORDS)
     for (const [i, single] of singles.entries()) hits[i] = (hits[i] as number) + single
   return { hits, words }
+}
+
+function countWord(
+  text: string,
+  start: number,
+  end: number,
+  hits: Uint16Array,
+  singles: Uint16Array,
+): void {
+  const into = end - start === 1 ? singles : hits
+  let bits = languagesOf.get(text, start, end) ?? 0
+  for (let i = 0; bits !== 0; i += 1, bits >>>= 1) {
+    if (bits & 1) into[i] = (into[i] as number) + 1
+  }
+}
+
+function countWords(text: string, hits: Uint16Array, singles: Uint16Array): number {
+  let words = 0
+  for (const { 0: word, index } of text.matchAll(/\p{L}+/gu)) {
+    words += 1
+    countWord(text, index, index + word.length, hits, singles)
+  }
+  return words
 }
 
 function isAscii(text: string): boolean {
@@ -224,16 +249,19 @@ function isAscii(text: string): boolean {
 }
 
 /** The runs of letters, as the pattern of the general case finds them. */
-function eachAsciiWord(text: string, use: (start: number, end: number) => void): void {
+function countAsciiWords(text: string, hits: Uint16Array, singles: Uint16Array): number {
+  let words = 0
   let start = -1
   for (let i = 0; i <= text.length; i += 1) {
     const isLetter = i < text.length && isAsciiLetter(text.charCodeAt(i))
     if (isLetter && start < 0) start = i
     else if (!isLetter && start >= 0) {
-      use(start, i)
+      words += 1
+      countWord(text, start, i, hits, singles)
       start = -1
     }
   }
+  return words
 }
 
 /** A claim of a language that is written in another alphabet is no use for Latin text. */

@@ -1,6 +1,13 @@
 /** From text to terms: one analyzer for pages, queries and highlights. The door to wink-porter2-stemmer. */
 import stem from 'wink-porter2-stemmer'
-import { BIGRAM_PREFIX, eachPairWord, eachRun, eachSecondTerm, isCharTerm } from './characters.ts'
+import {
+  BIGRAM_PREFIX,
+  eachPairWord,
+  eachRun,
+  eachSecondTerm,
+  isCharTerm,
+  type RunKind,
+} from './characters.ts'
 import type { Dictionary } from './dictionary.ts'
 import { DocumentCounter, type DocumentTerms, type DocumentText } from './document-terms.ts'
 import { foldCase, foldCaseWithOffsets, type FoldedText } from './normalize.ts'
@@ -70,6 +77,7 @@ export type Analyzer = {
 export function createAnalyzer(dictionary: Dictionary): Analyzer {
   const memory = createTermMemory(stem)
   const counter = new DocumentCounter(dictionary, memory)
+  const placer = new TokenPlacer(dictionary, memory)
   return {
     version: analyzerVersion,
     hasPairs: true,
@@ -80,7 +88,7 @@ export function createAnalyzer(dictionary: Dictionary): Analyzer {
     },
     tokens(text, withBigrams = false) {
       memory.trim()
-      return placeTokens(dictionary, memory, foldCaseWithOffsets(text), withBigrams)
+      return placer.place(foldCaseWithOffsets(text), withBigrams)
     },
     eachTerm(text, user) {
       memory.trim()
@@ -130,30 +138,61 @@ function analyseQuery(dictionary: Dictionary, memory: TermMemory, text: string):
   return { words: telling.length > 0 ? telling : words, bigrams: [...bigrams] }
 }
 
-function placeTokens(
-  dictionary: Dictionary,
-  memory: TermMemory,
-  { text, offsets }: FoldedText,
-  withBigrams: boolean,
-): Token[] {
-  const tokens: Token[] = []
-  const push = (term: string, start: number, end: number) =>
-    tokens.push({ term, start: offsets[start] as number, end: sourceEnd(offsets, end) })
-  eachRun(text, (from, to, kind) => {
-    const run = text.slice(from, to)
+/** Its callbacks live as long as it does: V8 forgets the machine code of those that are made anew for each text. */
+class TokenPlacer {
+  readonly #dictionary: Dictionary
+  readonly #memory: TermMemory
+  #tokens: Token[] = []
+  #text = ''
+  #offsets: Uint32Array = new Uint32Array(0)
+  #from = 0
+  #run = ''
+  #withBigrams = false
+
+  constructor(dictionary: Dictionary, memory: TermMemory) {
+    this.#dictionary = dictionary
+    this.#memory = memory
+  }
+
+  place({ text, offsets }: FoldedText, withBigrams: boolean): Token[] {
+    const tokens: Token[] = (this.#tokens = [])
+    this.#text = text
+    this.#offsets = offsets
+    this.#withBigrams = withBigrams
+    eachRun(text, this.#placeRun)
+    this.#tokens = []
+    this.#text = this.#run = ''
+    return tokens
+  }
+
+  readonly #placeRun = (from: number, to: number, kind: RunKind): void => {
+    const run = (this.#run = this.#text.slice(from, to))
+    this.#from = from
     if (kind === 'word') {
-      const { whole, parts } = memory.word(run, 0, run.length)
-      if (whole) push(whole.term.text, from + whole.start, from + whole.end)
-      for (const part of parts) push(part.term.text, from + part.start, from + part.end)
+      const { whole, parts } = this.#memory.word(run, 0, run.length)
+      if (whole) this.#push(whole.term.text, whole.start, whole.end)
+      for (const part of parts) this.#push(part.term.text, part.start, part.end)
       return
     }
-    const use = (a: number, b: number) => push(run.slice(a, b), from + a, from + b)
-    if (kind === 'han') dictionary.cut(run, use)
-    else eachPairWord(run, use)
-    if (!withBigrams) return
-    eachSecondTerm(run, kind, (a, b) => push(BIGRAM_PREFIX + run.slice(a, b), from + a, from + b))
-  })
-  return tokens
+    if (kind === 'han') this.#dictionary.cut(run, this.#placeWord)
+    else eachPairWord(run, this.#placeWord)
+    if (this.#withBigrams) eachSecondTerm(run, kind, this.#placeSecond)
+  }
+
+  readonly #placeWord = (start: number, end: number): void =>
+    this.#push(this.#run.slice(start, end), start, end)
+
+  readonly #placeSecond = (start: number, end: number): void =>
+    this.#push(BIGRAM_PREFIX + this.#run.slice(start, end), start, end)
+
+  /** @param start @param end units of the run */
+  #push(term: string, start: number, end: number): void {
+    this.#tokens.push({
+      term,
+      start: this.#offsets[this.#from + start] as number,
+      end: sourceEnd(this.#offsets, this.#from + end),
+    })
+  }
 }
 
 function visitTerms(

@@ -1,14 +1,14 @@
 /** Lines are gathered as places and written once: always what collapsing the whole text would give. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { createLineText } from '../../../src/crawl/line-text.ts'
+import { LineText } from '../../../src/crawl/line-text.ts'
 import { createNameTable } from '../../../src/crawl/name-table.ts'
 import { mix32 } from '../../../src/lib/hash.ts'
 
 describe('a line of text', () => {
   it('is the whole text with its blanks collapsed, whatever the pieces', () => {
     const units = 'ab c \n\t\u00a0\u3000é中\u{1f600}\u2003\ufeff\u200b\u180e'
-    const line = createLineText(units.repeat(40))
+    const line = new LineText(units.repeat(40))
     for (let seed = 1; seed <= 5_000; seed++) {
       let state = seed
       const next = (below: number): number => (state = mix32(state + 0x9e3779b9)) % below
@@ -36,7 +36,7 @@ describe('a line of text', () => {
   it('takes what \\s takes for a blank, no more', () => {
     for (let unit = 0; unit <= 0xffff; unit++) {
       const html = `a${String.fromCharCode(unit)}b`
-      const line = createLineText(html)
+      const line = new LineText(html)
       line.add(0, 3)
       assert.equal(line.collapsed(), html.replace(/\s+/g, ' '), unit.toString(16))
     }
@@ -45,7 +45,7 @@ describe('a line of text', () => {
   it('may be longer than the scratch it is written to', () => {
     const html = 'wörd  \n'.repeat(20_000)
     for (const text of [html, `${html}中`]) {
-      const line = createLineText(text)
+      const line = new LineText(text)
       line.add(0, text.length)
       assert.equal(line.collapsed(), text.replace(/\s+/g, ' ').trim())
     }
