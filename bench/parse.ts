@@ -183,7 +183,12 @@ function createStages(stages: Stages, tables: SharedArrayBuffer): (job: ParseJob
     charge('keywords', since)
     timed('deflate', () => [deflateRawSync(text, { level: 5 }), deflateRawSync(rest, { level: 5 })])
     const print = timed('fingerprint', () => fingerprint(text, seed))
-    const page: Partial<ParsedPage> = { ...terms, links, fingerprint: print }
+    const page: Partial<ParsedPage> = {
+      ...terms,
+      terms: terms.terms.join('\n'),
+      links,
+      fingerprint: print,
+    }
     timed('message', () => structuredClone(page))
   }
 }

@@ -10,7 +10,12 @@ import { sendEvent } from './lib/rpc.ts'
 import { isDiskFull, truncateWal } from './lib/sqlite.ts'
 import type { Profile } from './memory.ts'
 import { createIndexWriter } from './search/flex.ts'
-import type { IndexedDocument, IndexWriter, PackedSegment } from './search/index.ts'
+import {
+  type IndexedDocument,
+  type IndexWriter,
+  type PackedSegment,
+  termsOf,
+} from './search/index.ts'
 import type { Store } from './store/store.ts'
 import type { StoredText } from './store/read-documents.ts'
 import type { Dictionary } from './text/dictionary.ts'
@@ -195,7 +200,8 @@ export class IndexKeeper {
   #cutByWords(document: IndexedDocument): IndexedDocument {
     const beginnings = this.#beginnings
     if (beginnings.size === 0) return document
-    const { terms, docno } = document
+    const { docno } = document
+    const terms = termsOf(document)
     const isTouched =
       terms.length >= DOCUMENT_TERMS_MAX ||
       terms.some((term) => term.startsWith(BIGRAM_PREFIX) && beginnings.has(term.slice(1)))

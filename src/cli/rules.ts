@@ -183,7 +183,7 @@ function resultOf(
     text: text.slice(0, textCharsShown),
     text_characters: page.textChars,
     javascript_only: page.isShell === true,
-    tokens: page.terms,
+    tokens: page.terms.split('\n'),
     keywords: page.keywords,
     simhash: hex(simHi) + hex(simLo),
     digest: Buffer.from(digest).toString('hex'),

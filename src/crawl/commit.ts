@@ -14,7 +14,8 @@ import type { Visited } from './visit.ts'
 /** A document as the index takes it: the same shape as IndexedDocument of search/index.ts. */
 export type CommittedDocument = {
   docno: number
-  terms: readonly string[]
+  /** One a line. */
+  terms: string
   quants: Uint8Array
   length: number
   pairs: Uint32Array | null

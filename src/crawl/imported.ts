@@ -123,7 +123,7 @@ export async function readRecord(
     noarchive: false,
     confidence: 1,
     charset: 'utf-8',
-    terms,
+    terms: terms.join('\n'),
     quants,
     length,
     pairs,

@@ -100,8 +100,11 @@ export type ParsedPage = {
   /** 0..1: how sure the extraction of the main content is. */
   confidence: number
   charset: string
-  /** Distinct index terms, their quantised weighted frequencies, weighted length: what the index takes. */
-  terms: readonly string[]
+  /**
+   * Distinct index terms, their quantised weighted frequencies, weighted length: what the index takes. The terms are one text, one a line:
+   * hundreds of strings would cost both threads more than all else about the message, and live until the commit.
+   */
+  terms: string
   quants: Uint8Array<ArrayBuffer>
   length: number
   /** Its neighbouring words, for phrases; null where they are too many to be counted. */

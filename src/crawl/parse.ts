@@ -201,7 +201,7 @@ async function analyse(
     textChars: text.length,
     rest: rest === '' ? new Uint8Array() : deflated(rest),
     confidence,
-    terms,
+    terms: terms.join('\n'),
     quants,
     length,
     pairs,

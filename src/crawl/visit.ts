@@ -240,9 +240,11 @@ async function readPage(
 
 const truncatedRecrawlMs = 3_600_000
 
-/** A term with its place in the array and what the inverter makes of it. */
-const termBytes = 48
+/** A unit of a term, and its share of what the inverter makes of it. */
+const termUnitBytes = 5
 
 /** Bytes a visit holds until it is committed, roughly. */
 export const weightOf = ({ page }: Visited): number =>
-  page === null ? 200 : page.text.byteLength + page.rest.byteLength + page.terms.length * termBytes
+  page === null
+    ? 200
+    : page.text.byteLength + page.rest.byteLength + page.terms.length * termUnitBytes

@@ -3,13 +3,14 @@ import assert from 'node:assert'
 import { Index } from 'flexsearch'
 import type { Db } from '../lib/sqlite.ts'
 import { completeTerms } from './complete.ts'
-import type {
-  IndexAnswer,
-  IndexedDocument,
-  IndexQuery,
-  IndexReader,
-  IndexWriter,
-  PackedSegment,
+import {
+  type IndexAnswer,
+  type IndexedDocument,
+  type IndexQuery,
+  type IndexReader,
+  type IndexWriter,
+  type PackedSegment,
+  termsOf,
 } from './index.ts'
 import { PostingMap } from './inverted.ts'
 import { isPackable, lengths, quantMax } from './codes.ts'
@@ -186,17 +187,18 @@ export function createIndexReader(db: Db): IndexReader {
 /** Turns documents into a packed segment: FlexSearch inverts into our map, `commit` packs that and empties it before it returns. */
 function createInverter(): { invert(documents: readonly IndexedDocument[]): PackedSegment } {
   const postings = new PostingMap()
-  let current: IndexedDocument | null = null
+  let currentQuants: Uint8Array = new Uint8Array()
   let batch: readonly IndexedDocument[] = []
   const index = createFlexIndex(
     {
       encode: (content) => {
-        current = withinLimits(content as IndexedDocument)
-        return postings.begin(current.terms)
+        const { terms, quants } = withinLimits(content as IndexedDocument)
+        currentQuants = quants
+        return postings.begin(terms)
       },
       score: (_content, _term, i) => {
         postings.see(i)
-        return (current as IndexedDocument).quants[i] as number
+        return currentQuants[i] as number
       },
     },
     {
@@ -224,9 +226,11 @@ function createInverter(): { invert(documents: readonly IndexedDocument[]): Pack
   }
 }
 
-function withinLimits(document: IndexedDocument): IndexedDocument {
-  const { terms } = document
-  if (terms.length <= documentTermsMax && terms.every(isPackable)) return document
+/** The terms that the index takes, with their quants. */
+function withinLimits(document: IndexedDocument): { terms: readonly string[]; quants: Uint8Array } {
+  const terms = termsOf(document)
+  if (terms.length <= documentTermsMax && terms.every(isPackable))
+    return { terms, quants: document.quants }
   const kept: string[] = []
   const quants: number[] = []
   for (let i = 0; i < terms.length && kept.length < documentTermsMax; i += 1) {
@@ -235,7 +239,7 @@ function withinLimits(document: IndexedDocument): IndexedDocument {
     kept.push(term)
     quants.push(document.quants[i] as number)
   }
-  return { ...document, terms: kept, quants: Uint8Array.from(quants) }
+  return { terms: kept, quants: Uint8Array.from(quants) }
 }
 
 const bytesOf = ({ leaves, lens, ends, dir }: PackedSegment): number =>

@@ -5,13 +5,19 @@ import type { SegmentIds } from './segments.ts'
 /** Terms of one document as text/tokenize.ts makes them. `docno` only grows: it is the checkpoint of the index. */
 export type IndexedDocument = {
   docno: number
-  terms: readonly string[]
+  /** A list, or one text with one a line: cheaper to send between threads, and cut only when it is its turn. */
+  terms: readonly string[] | string
   /** One code 0..63 a term: round(8 log2(1 + weighted term frequency)). */
   quants: Uint8Array
   /** Weighted number of words. */
   length: number
   /** Distinct pairs of neighbouring words (text/phrase.ts), ascending; where there are none any phrase may stand in it. */
   pairs?: Uint32Array | null
+}
+
+export function termsOf({ terms }: IndexedDocument): readonly string[] {
+  if (typeof terms !== 'string') return terms
+  return terms === '' ? [] : terms.split('\n')
 }
 
 /** The same bytes as a stored segment, for documents committed but not yet in one. All buffers may be transferred. */

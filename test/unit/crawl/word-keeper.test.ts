@@ -165,7 +165,7 @@ describe('pages that come under word lists', () => {
     assert.deepEqual([title, author, headings], ['＊＊＊ 新闻', '＊＊王', '＊＊ part'])
     assert.match(description, /^＊＊ is/)
     assert.deepEqual(
-      terms.filter((term) => term.includes('赌')),
+      terms.split('\n').filter((term) => term.includes('赌')),
       [],
     )
     assert.deepEqual(links, ['http://a.test/next'])

@@ -2,7 +2,7 @@
 import assert from 'node:assert'
 import { describe, it } from 'node:test'
 import { createIndexWriter } from '../../../src/search/flex.ts'
-import type { IndexedDocument, PackedSegment } from '../../../src/search/index.ts'
+import { type IndexedDocument, type PackedSegment, termsOf } from '../../../src/search/index.ts'
 import { directoryOf, packedLeaves, TermCursor } from '../../../src/search/postings.ts'
 import { createRandom } from '../../site/words.ts'
 import { createPlace } from './index-fixture.ts'
@@ -35,8 +35,9 @@ function naive(documents: readonly IndexedDocument[]): Postings {
     own.push([docno, quant])
     all.set(term, own)
   }
-  for (const { docno, terms, quants, pairs } of documents) {
-    for (const [i, term] of terms.entries()) push(term, docno, quants[i] as number)
+  for (const document of documents) {
+    const { docno, quants, pairs } = document
+    for (const [i, term] of termsOf(document).entries()) push(term, docno, quants[i] as number)
     // A document by its pair: those of a bucket in the order of the pairs, then of the documents. No quants are packed.
     for (const pair of pairs ?? [])
       push(`\u0002${chr(0x4000 + (pair >> 6))}`, (pair & 63) * range + docno - first, 8)
@@ -72,7 +73,9 @@ function documentsOf(random: () => number, first: number, count: number): Indexe
     // Some of one bucket, some documents without.
     const distinct = new Set(Array.from({ length: 40 }, () => Math.floor(random() ** 4 * 2 ** 18)))
     const pairs = random() < 0.1 ? null : Uint32Array.from([...distinct].toSorted((a, b) => a - b))
-    return { docno, terms, quants, length: terms.length, pairs }
+    // Some come from another thread.
+    const sent = random() < 0.5 ? terms : terms.join('\n')
+    return { docno, terms: sent, quants, length: terms.length, pairs }
   })
 }
 
