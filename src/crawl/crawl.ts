@@ -22,7 +22,7 @@ import type { RobotsGate } from './robots-gate.ts'
 import { Runs, type RunCause } from './runs.ts'
 import { isInScope, scopeKey, type ScopeSpec } from './scope.ts'
 import { endOf, seedProblems } from './seed-report.ts'
-import { visit, weightOf, type Visited, type VisitLimits } from './visit.ts'
+import { isAlone, visit, weightOf, type Visited, type VisitLimits } from './visit.ts'
 
 export type CrawlLimits = VisitLimits &
   DiscoveryLimits & {
@@ -495,8 +495,6 @@ export class Crawl {
     }
   }
 }
-
-const isAlone = ({ lease }: Visited): boolean => lease.alone
 
 const hasRoom = ({ spec, counts, out }: Job): boolean =>
   spec.maxPages === null || counts.stored + out < spec.maxPages

@@ -248,3 +248,5 @@ export const weightOf = ({ page }: Visited): number =>
   page === null
     ? 200
     : page.text.byteLength + page.rest.byteLength + page.terms.length * termUnitBytes
+
+export const isAlone = ({ lease }: Visited): boolean => lease.alone
