@@ -186,7 +186,8 @@ function createStages(stages: Stages, tables: SharedArrayBuffer): (job: ParseJob
     const page: Partial<ParsedPage> = {
       ...terms,
       terms: terms.terms.join('\n'),
-      links,
+      links: [...links.keys()],
+      linkTexts: [...links.values()].join('\n'),
       fingerprint: print,
     }
     timed('message', () => structuredClone(page))

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { textTables } from './assets.ts'
 import { openDatabase } from './lib/sqlite.ts'
 import { AppError } from './lib/errors.ts'
+import { isLinkIndexStale } from './link-index.ts'
 import { checkIndex } from './search/check.ts'
 import { readSynonyms, synonymsFileName } from './search/synonyms.ts'
 import { checkStore } from './store/check.ts'
@@ -62,6 +63,8 @@ export function hasToCatchUp(directory: string): boolean {
   const db = openDatabase(join(directory, 'findling.db'), { readonly: true })
   try {
     if (Number(db.pragma('user_version')) !== migrations.length) return true
+    const meta = db.prepare<{ v: string }>('SELECT v FROM meta WHERE k=?')
+    if (isLinkIndexStale((key) => meta.value(key) ?? null)) return true
     const missing = db.prepare<{ n: number }>(
       'SELECT EXISTS (SELECT 1 FROM doc WHERE copy_of IS NULL AND docno > coalesce((SELECT max(maxdoc) FROM seg), 0)) AS n',
     )

@@ -4,6 +4,7 @@ import { dirname } from 'node:path'
 import type { MessagePort } from 'node:worker_threads'
 import type { Committed } from './crawl/commit.ts'
 import { type BuildProgress, IndexBuild, isUnfinished, type Recipe } from './index-build.ts'
+import { LinkIndex } from './link-index.ts'
 import { AppError } from './lib/errors.ts'
 import type { Log } from './lib/log.ts'
 import { sendEvent } from './lib/rpc.ts'
@@ -32,6 +33,8 @@ const restMs = 5_000
 const retryMs = 5_000
 const logBytesMax = 16 * 1024 * 1024
 const guardRestMs = 2_000
+/** So long after the last batch nobody is busy. */
+const quietMs = 10_000
 /** How often `words.txt` is looked at. */
 const wordsMs = 1_000
 /** So few are indexed anew before the start is over: a second, or less. */
@@ -52,6 +55,9 @@ export class IndexKeeper {
   #beginnings: ReadonlySet<string>
   #writer: IndexWriter
   #build: IndexBuild | null = null
+  readonly #links: LinkIndex
+  /** No page came since a while: time for what can wait. */
+  #quietAtMs = 0
   #search: MessagePort | null = null
   #isScheduled = false
   #isForced = false
@@ -63,6 +69,7 @@ export class IndexKeeper {
   /** Catches up with what was committed after the last stored segment. */
   constructor(store: Store, dictionary: Dictionary, log: Log, pending: Profile['pending']) {
     this.#store = store
+    this.#links = new LinkIndex(store)
     this.#dictionary = dictionary
     this.#log = log
     this.#pending = pending
@@ -162,6 +169,7 @@ export class IndexKeeper {
   reindex(): ReindexProgress {
     if (this.#build === null) {
       this.#beginBuild()
+      this.#links.forget()
       this.#schedule()
     }
     return this.reindexProgress()
@@ -172,7 +180,7 @@ export class IndexKeeper {
     const living = this.#store.db
       .prepare<{ n: number }>('SELECT count(*) AS n FROM doc WHERE copy_of IS NULL')
       .value()
-    return { running: false, done: living ?? 0, total: living ?? 0 }
+    return { running: this.#links.isForgotten(), done: living ?? 0, total: living ?? 0 }
   }
 
   /** The search thread is there: it gets what is pending, and every later batch. */
@@ -184,6 +192,7 @@ export class IndexKeeper {
 
   /** After a commit. */
   take({ documents, promoted }: Committed): void {
+    this.#quietAtMs = performance.now() + quietMs
     const risen = promoted
       .map((docno) => this.#store.textByDocno(docno))
       .filter((text) => text !== null)
@@ -226,17 +235,18 @@ export class IndexKeeper {
   /** The crawl is idle: what is pending becomes a segment, and the log is emptied. */
   settle(): void {
     this.#isForced = true
+    this.#quietAtMs = 0
     this.#schedule()
   }
 
   /** Everything pending is in stored segments: what is stored can be found. An index that is being made is not waited for. */
   async catchUp(): Promise<void> {
-    while (this.#work(true, false)) await nextTurn()
+    while (this.#work(true, 'now', false)) await nextTurn()
   }
 
   /** Everything pending is in stored segments, every merge is done, and the index that was being made answers. */
   async finish(): Promise<void> {
-    while (this.#work(true)) await nextTurn()
+    while (this.#work(true, 'now')) await nextTurn()
   }
 
   /** Makes the index again, to the end. @returns how many documents it holds */
@@ -310,26 +320,31 @@ export class IndexKeeper {
     const turn = (): void => {
       this.#isScheduled = false
       if (this.#isClosed) return
-      if (this.#work(this.#isForced)) return this.#schedule()
+      const isQuiet = performance.now() >= this.#quietAtMs
+      if (this.#work(this.#isForced, isQuiet ? 'idle' : 'crawling')) return this.#schedule()
       if (this.#isForced) {
         this.#isForced = false
         truncateWal(this.#store.db)
       }
       // Pending postings are written after half a minute at the latest, also when no further batch comes.
-      if (this.#writer.pendingBytes() > 0) this.#timer = setTimeout(() => this.#schedule(), restMs)
+      const waitMs = this.#writer.pendingBytes() > 0 ? 0 : this.#links.waitsMs(this.#recipe.key)
+      if (waitMs !== null)
+        this.#timer = setTimeout(() => this.#schedule(), Math.max(restMs, waitMs))
     }
     if (delayMs === 0) setImmediate(turn)
     else this.#timer = setTimeout(turn, delayMs)
   }
 
   /** One slice; true while more is to be done. */
-  #work(isForced: boolean, alsoBuilds = true): boolean {
+  #work(isForced: boolean, when: 'crawling' | 'idle' | 'now', alsoBuilds = true): boolean {
     const startMs = performance.now()
     try {
       if (this.#writer.work(sliceMs, isForced)) return true
-      if (this.#build === null || !alsoBuilds) return false
-      if (this.#build.step(sliceMs)) this.#takeOver(this.#build)
-      return true
+      if (this.#build !== null && alsoBuilds) {
+        if (this.#build.step(sliceMs)) this.#takeOver(this.#build)
+        return true
+      }
+      return this.#links.step(sliceMs, this.#recipe, this.#writer.ids, when)
     } catch (error) {
       if (!isDiskFull(error)) throw error
       this.#log('warn', 'no room to write the index; tried again later')

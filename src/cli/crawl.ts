@@ -112,6 +112,8 @@ export async function crawlCommand(call: Call): Promise<number> {
     const code = await crawlAll(call, spec, described, { ...crawl, putSource })
     // After it: what it has confirmed stays.
     if (code !== interruptedExit) await app.engine('expire')
+    // What links call the pages is gathered while they come in, and put into the index at the end.
+    await app.engine('catchUp')
     if (call.options['stats'] === true) await printStats(app)
     return code
   } finally {

@@ -6,6 +6,7 @@ import type { Distinct } from './distinct.ts'
 import type { Duplicates, Placement } from './duplicates.ts'
 import type { FoundUrl, Frontier, Lease, Settled, Settlement } from './frontier.ts'
 import type { HostRules } from './host-rules.ts'
+import type { InboundLinks } from './inbound.ts'
 import { isGoneForGood, nextVisit, type RevisitPolicy } from './schedule.ts'
 import type { Jobs } from './jobs.ts'
 import type { ParsedPage } from './page.ts'
@@ -31,6 +32,8 @@ export type Committed = {
   /** The lowest docno given out, and the oldest word lists that a page was judged by; Infinity where there is none. */
   firstDocno: number
   wordsVersion: number
+  /** URLs that are called something new. */
+  relinked: number
 }
 
 export const nothingCommitted = (): Committed => ({
@@ -39,6 +42,7 @@ export const nothingCommitted = (): Committed => ({
   settlements: [],
   firstDocno: Number.POSITIVE_INFINITY,
   wordsVersion: Number.POSITIVE_INFINITY,
+  relinked: 0,
 })
 
 export type Committer = {
@@ -57,6 +61,8 @@ export type CommitTools = {
   rules?: Pick<HostRules, 'note' | 'save' | 'rolledBack'>
   /** Counts what was met. Left out where nobody asks. */
   distinct?: Pick<Distinct, 'note' | 'save'>
+  /** What pages call others; left out where nothing is crawled. */
+  inbound?: InboundLinks
   revisits: Revisits
   /** How long pages of this source are shown without being confirmed; null = for ever. */
   ttlMsOf?: (sourceId: number) => number | null
@@ -88,11 +94,13 @@ export function createCommitter(tools: CommitTools): Committer {
             if (job !== null) jobs.count(job, { ...visited, settlement })
             result.settlements.push(settlement)
             settled.push({ lease: visited.lease, settlement, links })
+            tools.inbound?.note(visited, links)
           }
           // Where the frontier shares the store this returns no promise: it has happened when the transaction ends.
           void frontier.settle(settled, tools.now())
           tools.rules?.save()
           tools.distinct?.save()
+          result.relinked = tools.inbound?.save() ?? 0
           jobs.save()
         })
         isCommitted = true
@@ -100,6 +108,7 @@ export function createCommitter(tools: CommitTools): Committer {
         if (!isCommitted) {
           duplicates.rolledBack()
           tools.rules?.rolledBack()
+          tools.inbound?.rolledBack()
           jobs.reload()
         }
         frontier.settled(settled, isCommitted)

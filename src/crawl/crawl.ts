@@ -14,6 +14,7 @@ import type { Described } from './described.ts'
 import type { Duplicates } from './duplicates.ts'
 import type { FoundUrl, Frontier, Lease } from './frontier.ts'
 import { HostBudgets } from './host-budget.ts'
+import { createInboundLinks } from './inbound.ts'
 import { wantedAgain, type HostRules, type RuleName } from './host-rules.ts'
 import type { FetchOutcome, ListJob, ListOutcome, ParseJob, ParseOutcome } from './page.ts'
 import { importSourceKey } from './import-lines.ts'
@@ -106,6 +107,7 @@ export class Crawl {
     this.#committer = createCommitter({
       ...tools,
       jobs: this.#jobs,
+      inbound: createInboundLinks(tools.store),
       ttlMsOf: (sourceId) => this.#ttlMsOf(sourceId),
       findUrls: (visited) => {
         this.#followSeedRedirect(visited)

@@ -73,7 +73,11 @@ export class Discovery {
     const { rules } = this.#tools
     const judge = rules.linksOf(lease.url)
     const redirected = redirectedBy(visited)
+    // Of the first links of the visit, which are those of the page.
+    const texts = visited.page?.linkTexts?.split('\n') ?? []
+    let next = 0
     for (const link of new Set(links)) {
+      const text = texts[next++] ?? ''
       const url = rules.shorten(link)
       if (url === lease.url || hasRepeatingPath(url)) continue
       const sourceId = this.#sourceOf(url, depth, lease.sourceId, depth === 0)
@@ -86,6 +90,7 @@ export class Discovery {
         depth,
         priority,
         ...(isOfOwnShape ? { isOfOwnShape } : {}),
+        ...(text === '' ? {} : { text }),
         ...redirected,
       })
     }

@@ -27,6 +27,8 @@ export type FoundUrl = {
   lastmodMs?: number
   /** Found on a page of its own shape: the first to go where the shape turns out to be a trap. */
   isOfOwnShape?: true
+  /** What the page calls it, for those who rank by that; the queue does not look at it. */
+  text?: string
 }
 
 /** The right to fetch one URL, this very object. Valid until settled or until the process ends: nothing is written when it is taken. */

@@ -2,6 +2,7 @@
 import { hostOf, normalizeUrl, splitUrl } from '../lib/url.ts'
 import { copyOf } from './kept-text.ts'
 import { withQueryIn } from './link-charset.ts'
+import { linkTextsMax, tellingText } from './link-text.ts'
 import type { PageTree } from './page-tree.ts'
 import { readRefresh, refreshDelayMaxS } from './refresh.ts'
 
@@ -23,7 +24,8 @@ export const baseOf = (tree: PageTree, url: string): string =>
   tree.base === null ? url : (normalizeUrl(tree.base.trim(), url) ?? url)
 
 /**
- * The canonical URLs to follow, distinct, in page order, without the page itself; none where the page says nofollow.
+ * The canonical URLs to follow with what they are called there ('' where that tells nothing), distinct, in page order, without the page
+ * itself; none where the page says nofollow.
  * @param charset of the page: queries are sent in it.
  */
 export function linksOf(
@@ -32,17 +34,23 @@ export function linksOf(
   linksMax: number,
   nofollow: boolean,
   charset: string = 'utf-8',
-): string[] {
-  if (nofollow) return []
+): Map<string, string> {
+  const found = new Map<string, string>()
+  if (nofollow) return found
   const base = baseOf(tree, url)
-  const found = new Set<string>()
-  for (const { href, isNofollow } of tree.links) {
+  let texts = 0
+  for (const { href, isNofollow, text: raw } of tree.links) {
     if (isNofollow) continue
     const link = normalizeUrl(withQueryIn(charset, href), base)
-    if (link !== null && link !== url) found.add(link)
+    if (link === null || link === url) continue
+    const known = found.get(link)
+    if (known !== undefined && known !== '') continue
+    const text = raw === '' || texts >= linkTextsMax ? '' : tellingText(raw)
+    if (text !== '') texts++
+    found.set(known === undefined ? copyOf(link) : link, text)
     if (found.size >= linksMax) break
   }
-  return [...found].map(copyOf)
+  return found
 }
 
 const feedsMax = 8

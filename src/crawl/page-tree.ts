@@ -1,11 +1,13 @@
 /** The one pass over the HTML: light tree, links, and everything a page says about itself. Judges nothing. */
 import { addKid, type Block, collapseBlanks, newBlock, newLine, widthBetween } from './blocks.ts'
-import { type HtmlHandler, readHtml, tagNames } from './html-events.ts'
+import { type HtmlHandler, readHtml } from './html-events.ts'
 import { LineText } from './line-text.ts'
+import { tellingText } from './link-text.ts'
 import { createNameTable } from './name-table.ts'
+import { isBlockTag, isDroppedTag, isFactTag, tagKinds } from './tag-kinds.ts'
 
-/** An address found in the page, as written. */
-export type FoundLink = { href: string; isNofollow: boolean }
+/** An address found in the page, as written. `text` is that of the first link there that tells something, raw; '' where it was put there by anybody. */
+export type FoundLink = { href: string; isNofollow: boolean; text: string }
 
 export type PageTree = {
   root: Block
@@ -53,34 +55,16 @@ const factsMax = 40
 const factCharsMax = 2_000
 const jsonLdCharsMax = 262_144
 const namesCharsMax = 200
+/** Of a link, raw: more of it is a paragraph. */
+const linkTextCharsMax = 200
 /** A title element deeper than this is part of a picture. */
 const titleDepthMax = 12
 
-const words = (list: string): string[] => list.split(' ')
-const blockTags = words(
-  'address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 header hr html li main nav ol p pre section summary table tbody td tfoot th thead tr ul',
-)
-const droppedTags = words(
-  'noscript template svg iframe object embed canvas annotation annotation-xml button select textarea datalist audio video map',
-)
-const factTags = words('meta base link a area frame iframe time')
 /** What is read of elements; of most of them only some. */
 const attributeNames = createNameTable(
-  words(
-    'class id rel itemprop role hidden aria-hidden style lang type href src datetime content name property http-equiv',
+  'class id rel itemprop role hidden aria-hidden style lang type href src alt datetime content name property http-equiv'.split(
+    ' ',
   ),
-)
-
-/* What a tag is, by its id: bits. */
-const isBlockTag = 1
-const isDroppedTag = 2
-const isFactTag = 4
-const tagKinds = Uint8Array.from(
-  tagNames,
-  (name) =>
-    (blockTags.includes(name) ? isBlockTag : 0) |
-    (droppedTags.includes(name) ? isDroppedTag : 0) |
-    (factTags.includes(name) ? isFactTag : 0),
 )
 
 /** Attributes of an element of `factTags`, as written; null = absent. */
@@ -141,6 +125,9 @@ class TreeBuilder implements HtmlHandler {
   private readonly line: LineText
   private linkedWidth = 0
   private openLinks = 0
+  /** The link whose text is being read. */
+  private named: FoundLink | null = null
+  private linkText = ''
   private openPres = 0
   private openSkipped = 0
   private openInert = 0
@@ -267,6 +254,8 @@ class TreeBuilder implements HtmlHandler {
         return true
       case 'name':
         return this.tag === 'meta'
+      case 'alt':
+        return this.named !== null && this.tag === 'img'
       default:
         return this.isFact
     }
@@ -277,6 +266,7 @@ class TreeBuilder implements HtmlHandler {
     if (this.isFact && name in this.attributes)
       this.attributes[name as keyof FactAttributes] = value
     if (this.capture !== null && name === 'type') this.capture.type = value
+    if (name === 'alt') this.nameLink(value.slice(0, linkTextCharsMax))
     if (this.tag === 'html' && name === 'lang') this.lang ||= value.slice(0, 40)
     if (this.target === null) this.hideInline(name, value)
     else if (name === 'class') this.className = value.slice(0, namesCharsMax)
@@ -311,7 +301,11 @@ class TreeBuilder implements HtmlHandler {
       return
     }
     this.line.add(start, end)
-    if (this.openLinks > 0) this.linkedWidth += widthBetween(this.html, start, end)
+    if (this.openLinks > 0) {
+      this.linkedWidth += widthBetween(this.html, start, end)
+      if (this.named !== null)
+        this.nameLink(this.html.slice(start, Math.min(end, start + linkTextCharsMax)))
+    }
     if (this.author !== null) this.noteAuthor(this.html.slice(start, end))
   }
 
@@ -324,8 +318,15 @@ class TreeBuilder implements HtmlHandler {
       return
     }
     this.line.addCharacter(codePoint)
-    if (this.openLinks > 0) this.linkedWidth += widthBetween(text, 0, text.length)
+    if (this.openLinks > 0) {
+      this.linkedWidth += widthBetween(text, 0, text.length)
+      this.nameLink(text)
+    }
     if (this.author !== null) this.noteAuthor(text)
+  }
+
+  private nameLink(text: string): void {
+    if (this.linkText.length < linkTextCharsMax) this.linkText += text
   }
 
   private capturesText(): boolean {
@@ -343,13 +344,20 @@ class TreeBuilder implements HtmlHandler {
     if (this.author !== null && this.roles.length < this.author.depth) this.endAuthor()
     if (role === 'skipped' || role === 'inert') this.openSkipped--
     if (role === 'inert') this.openInert--
-    else if (role === 'link') this.openLinks--
+    else if (role === 'link') this.closeLink()
     else if (role === 'captured') this.endCapture()
     else if (role === 'block') {
       this.endLine()
       if (this.block.tag === 'pre') this.openPres--
       this.block = this.block.parent ?? this.root
     }
+  }
+
+  private closeLink(): void {
+    this.openLinks--
+    if (this.named !== null) this.named.text = this.linkText
+    this.named = null
+    this.linkText = ''
   }
 
   private endAuthor(): void {
@@ -367,6 +375,7 @@ class TreeBuilder implements HtmlHandler {
   /** A border between lines. A page over its cap of nodes goes on as one long line. */
   private endLine(): void {
     if (this.line.isEmpty()) return
+    if (this.named !== null) this.nameLink(' ')
     if (this.isFull()) this.line.addCharacter(0x20)
     else this.keepLine()
   }
@@ -408,7 +417,7 @@ class TreeBuilder implements HtmlHandler {
     }
     if (!this.isFact) return
     this.isFact = false
-    if (tag === 'a' || tag === 'area') this.noteLink(attributes.href ?? '', attributes.rel ?? '')
+    if (tag === 'a' || tag === 'area') this.noteAnchor(attributes.href ?? '', attributes.rel ?? '')
     else if (tag === 'frame' || tag === 'iframe') this.noteLink(attributes.src ?? '', '')
     else if (this.openSkipped > 0) {
       // Nothing it says counts.
@@ -426,15 +435,26 @@ class TreeBuilder implements HtmlHandler {
     attributes['http-equiv'] = null
   }
 
-  private noteLink(href: string, rel: string): void {
-    if (this.openInert > 0 || this.links.size >= this.limits.linksMax) return
+  /** A link that stands in the text, and is called something there. */
+  private noteAnchor(href: string, rel: string): void {
+    const link = this.noteLink(href, rel)
+    // Written by whoever may comment there, or paid for.
+    if (link === null || (rel !== '' && unvouched.test(rel))) return
+    if (this.openLinks === 0 || this.openSkipped > 0) return
+    if (link.text === '' || tellingText(link.text) === '') this.named = link
+  }
+
+  private noteLink(href: string, rel: string): FoundLink | null {
+    if (this.openInert > 0 || this.links.size >= this.limits.linksMax) return null
     const fragment = href.indexOf('#')
     const address = fragment < 0 ? href : href.slice(0, fragment)
-    if (address.length > factCharsMax || address === '') return
+    if (address.length > factCharsMax || address === '') return null
     const isNofollow = rel !== '' && /(^|\s)nofollow(\s|$)/i.test(rel)
     const known = this.links.get(address)
-    if (known === undefined) this.links.set(address, { href: address, isNofollow })
+    const link = known ?? { href: address, isNofollow, text: '' }
+    if (known === undefined) this.links.set(address, link)
     else known.isNofollow &&= isNofollow // one link that may be followed is enough
+    return link
   }
 
   private noteRelation(attributes: FactAttributes): void {
@@ -460,6 +480,7 @@ class TreeBuilder implements HtmlHandler {
   }
 }
 
+const unvouched = /(^|\s)(nofollow|ugc|sponsored)(\s|$)/i
 const feedType = /^\s*application\/(?:rss|atom|rdf)\+xml/i
 
 const hides = (name: string, value: string): boolean =>

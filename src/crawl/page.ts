@@ -86,6 +86,8 @@ export type ParsedPage = {
   rest: Uint8Array<ArrayBuffer>
   /** Canonical absolute http(s) URLs to follow, distinct, in order; nofollow links left out. */
   links: readonly string[]
+  /** What the page calls its links, one a line in their order, '' where that tells nothing; left out where it is so for all. */
+  linkTexts?: string
   /** rel=canonical, canonicalised; null where absent or the page itself. */
   canonical: string | null
   refresh: string | null

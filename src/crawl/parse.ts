@@ -97,7 +97,7 @@ async function readHtml(
   const links = linksOf(tree, url, linksMax, directives.nofollow, charset)
   return {
     ...(await analyse(content, tree.lang, job, options, found?.fields)),
-    ...ruledParts(job, found, links),
+    ...withLinkTexts(ruledParts(job, found, [...links.keys()]), links),
     ...(isShell(html, `${content.text}\n${content.rest}`, content.title) ? { isShell: true } : {}),
     canonical: canonicalOf(tree, url),
     refresh: directives.nofollow ? null : promptRefresh(tree, url, charset),
@@ -107,6 +107,14 @@ async function readHtml(
     ...(directives.expiresAtMs === null ? {} : { expiresAtMs: directives.expiresAtMs }),
     charset,
   }
+}
+
+function withLinkTexts<Page extends Pick<ParsedPage, 'links'>>(
+  page: Page,
+  texts: ReadonlyMap<string, string>,
+): Page & Pick<ParsedPage, 'linkTexts'> {
+  const linkTexts = page.links.map((link) => texts.get(link) ?? '').join('\n')
+  return linkTexts.length < page.links.length ? page : { ...page, linkTexts }
 }
 
 async function readPlain(

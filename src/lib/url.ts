@@ -57,6 +57,16 @@ export function registrableDomain(url: string, includePrivate = false): string {
 }
 
 /**
+ * Who answers for a page, as far as addresses tell: its registrable domain, private suffixes counted; with its port where the host is an
+ * address or a single label. Subdomains cost nothing, so that many of them are one.
+ */
+export function siteOwner(url: string): string {
+  const host = hostOf(url)
+  const isNamed = host.includes('.') && !/^[\d.]+$/.test(host)
+  return isNamed ? registrableDomain(url, true) : splitUrl(url).origin.replace(/^.*\/\//, '')
+}
+
+/**
  * How a result shows its address: "host › a › b?c=d", readable, at most 240 characters. What could deceive is left out
  * (bidi and other controls) or left coded (names of mixed scripts).
  */

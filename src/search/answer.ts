@@ -15,7 +15,7 @@ export type SearchRequest = {
   offset: number
   /** Where an answer before this one said it goes on; null = at `offset`. */
   cursor: string | null
-  /** relevance | date (newest first) | -date | id | -id | field:NAME (smallest first) | -field:NAME */
+  /** relevance | fresh (by relevance, where new pages gain a little) | date (newest first) | -date | id | -id | field:NAME (smallest first) | -field:NAME */
   sort: string
   match: 'auto' | 'all' | 'any'
   site: readonly string[]
@@ -100,10 +100,13 @@ export type FieldCounts = {
   rest: number
 }
 
-/** `score` = weight x idf x frequency (k1 + 1) / (frequency + k1 length_norm). Kinds: a word, two neighbouring characters, the whole title. */
+/**
+ * `score` = weight x idf x frequency (k1 + 1) / (frequency + k1 length_norm). Kinds: a word, two neighbouring characters, the whole title;
+ * links follows the word itself, and its score is how much more that is with the frequency in links on top.
+ */
 export type TermPart = {
   term: string
-  kind: 'word' | 'pair' | 'title'
+  kind: 'word' | 'pair' | 'title' | 'links'
   weight: number
   documents: number
   idf: number
@@ -112,12 +115,27 @@ export type TermPart = {
   k1: number
   fields: FieldCounts
   score: number
+  /** Of kind links: whether links of its own site call the page so, and how many other sites do. */
+  own_site?: boolean
+  sites?: number
 }
 
-/** `score`, unrounded = the sums of the three lists, added in this order, each from its first part on. */
+/** What a page gets whatever was asked: for other sites that link to it, for the depth of its address, and where that is wished for its age. */
+export type StandingPart = {
+  kind: 'links' | 'depth' | 'age'
+  /** Sites, parts of the path, days. */
+  value: number
+  /** Of the sum of the terms. */
+  share: number
+  score: number
+}
+
+/** `score`, unrounded = the sums of the four lists, added in this order, each from its first part on. */
 export type Explanation = {
   score: number
   terms: readonly TermPart[]
+  /** At most some hundredths of that, so that words always come first. */
+  standing: readonly StandingPart[]
   /** From a second look at the best pages; empty for the others. */
   reread: readonly RereadPart[]
   feedback: readonly RereadPart[]

@@ -18,7 +18,7 @@ const examplesMax = 3
 
 /** @returns one sentence per fault, [] for a sound index. Reads every leaf. */
 export function checkIndex(db: Db): string[] {
-  return db.snapshot(() => [...checkGeneration(db, 'seg'), ...checkNext(db)])
+  return db.snapshot(() => [...checkGeneration(db, 'seg'), ...checkNext(db), ...checkLinks(db)])
 }
 
 /** Directories of earlier versions have no place for one. */
@@ -26,6 +26,19 @@ function checkNext(db: Db): string[] {
   const isThere = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'seg_next'").get()
   if (isThere === undefined) return []
   return checkGeneration(db, 'seg_next').map((problem) => `the next generation: ${problem}`)
+}
+
+/** It is of the documents of some time before, so only its own form is proved. */
+function checkLinks(db: Db): string[] {
+  const isThere = db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'link_seg'").get()
+  if (isThere === undefined) return []
+  return db
+    .prepare<SegmentRow>(
+      'SELECT id, mindoc, maxdoc, nleaf, dir, lens FROM link_seg ORDER BY mindoc',
+    )
+    .all()
+    .flatMap((segment) => checkSegment(db, segment))
+    .map((problem) => `the index of link texts: ${problem}`)
 }
 
 function checkGeneration(db: Db, table: SegmentTable): string[] {

@@ -3,8 +3,10 @@ import type { Reader } from '../store/reader.ts'
 import { fieldTexts, fieldWeights } from '../text/document-terms.ts'
 import { titleKeys } from '../text/title-key.ts'
 import type { Analyzer } from '../text/tokenize.ts'
-import type { Explanation, FieldCounts, TermPart } from './answer.ts'
+import type { Explanation, FieldCounts, StandingPart, TermPart } from './answer.ts'
 import type { IndexHit, IndexReader, TermScore } from './index.ts'
+import { standingShares } from './link-score.ts'
+import { standingOfCode } from './link-terms.ts'
 import type { Plan } from './plan.ts'
 
 export type Explainer = (hits: readonly IndexHit[], plan: Plan) => (Explanation | null)[]
@@ -13,7 +15,7 @@ export type Explainer = (hits: readonly IndexHit[], plan: Plan) => (Explanation 
 export function createExplainer(
   store: Pick<Reader, 'textByDocno'>,
   analyzer: Pick<Analyzer, 'tokens'>,
-  index: Pick<IndexReader, 'explain'>,
+  index: Pick<IndexReader, 'explain' | 'standing'>,
 ): Explainer {
   return (hits, plan) => {
     const scored = index.explain(plan.index, hits.map(scoredDocno))
@@ -22,9 +24,11 @@ export function createExplainer(
       const document = store.textByDocno(hit.docno)
       if (terms === undefined || document === null) return null
       const countOf = createCounter(analyzer, fieldTexts(document), titleKeys(document.title))
+      const ofTerms = terms.reduce((sum, { score }) => sum + score, 0)
       return {
         score: hit.score,
         terms: terms.map((term) => termPart(term, countOf)),
+        standing: standingParts(ofTerms, index.standing(scoredDocno(hit)), plan, scoredDocno(hit)),
         reread: (hit.reread?.question ?? []).map((part) => ({ ...part })),
         feedback: (hit.reread?.feedback ?? []).map((part) => ({ ...part })),
         field_weights: fieldWeights,
@@ -36,12 +40,32 @@ export function createExplainer(
 /** An exact copy has no postings: those of its original were scored. */
 const scoredDocno = ({ docno, scoredAs }: IndexHit): number => scoredAs ?? docno
 
+/** Nothing for what adds nothing. */
+function standingParts(
+  ofTerms: number,
+  code: number,
+  { fresh }: Plan,
+  docno: number,
+): StandingPart[] {
+  const part = (kind: StandingPart['kind'], value: number, share: number): StandingPart[] =>
+    share > 0 ? [{ kind, value, share, score: ofTerms * share }] : []
+  const { links, depth } = standingShares(code)
+  const { sites, depth: parts } = code === 0 ? { sites: 0, depth: 0 } : standingOfCode(code)
+  return [
+    ...part('links', sites, links),
+    ...part('depth', parts, depth),
+    ...(fresh ? part('age', fresh.daysOf(docno), fresh.shareOf(docno)) : []),
+  ]
+}
+
+const noFields: FieldCounts = { title: 0, text: 0, headings: 0, url: 0, rest: 0 }
+
 const termPart = (
-  { term, kind, weight, documents, idf, frequency, norm, k1, score }: TermScore,
+  { term, kind, weight, documents, idf, frequency, norm, k1, score, linkedBy }: TermScore,
   countOf: (term: string, kind: TermScore['kind']) => FieldCounts,
 ): TermPart => ({
   // The first character of a pair, or of a whole title, only says which kind it is.
-  term: kind === 'word' ? term : term.slice(1),
+  term: kind === 'word' || kind === 'links' ? term : term.slice(1),
   kind,
   weight,
   documents,
@@ -49,8 +73,9 @@ const termPart = (
   frequency,
   length_norm: norm,
   k1,
-  fields: countOf(term, kind),
+  fields: kind === 'links' ? noFields : countOf(term, kind),
   score,
+  ...(linkedBy && { own_site: linkedBy.isOwn, sites: linkedBy.sites }),
 })
 
 type Field = keyof FieldCounts

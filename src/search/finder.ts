@@ -104,7 +104,8 @@ export class Finder {
       return true
     }
     const { index } = this.#tools
-    const answer = index.search(this.#plan.index, limit, this.#deadlineMs, judge)
+    const fresh = this.#plan.fresh?.shareOf
+    const answer = index.search(this.#plan.index, limit, this.#deadlineMs, judge, fresh)
     if (answer.total === 0 && this.#plan.isPartlyConditional && this.#request.match !== 'all')
       return this.#withoutPlainWords(limit, judge)
     return isConditional ? this.#withUnranked(answer, limit, ranked, judge) : answer

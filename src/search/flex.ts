@@ -14,7 +14,9 @@ import {
 } from './index.ts'
 import { PostingMap } from './inverted.ts'
 import { isPackable, lengths, quantMax } from './codes.ts'
-import { createScorer, lengthNorm } from './score.ts'
+import { lengthNorm } from './link-score.ts'
+import { LinkSnapshot } from './link-snapshot.ts'
+import { createScorer } from './score.ts'
 import { type SegmentOptions, SegmentWriter } from './segments.ts'
 import { Snapshot } from './snapshot.ts'
 
@@ -52,6 +54,7 @@ type Question = {
   query: IndexQuery
   deadlineMs: number
   accept: ((docno: number) => boolean) | undefined
+  fresh: ((docno: number) => number) | null
 }
 
 type Flex = {
@@ -132,7 +135,8 @@ export function createIndexWriter(db: Db, options: WriterOptions = {}): IndexWri
 /** @param db a connection of the reader's own; it never writes */
 export function createIndexReader(db: Db): IndexReader {
   const snapshot = new Snapshot(db)
-  const scorer = createScorer(snapshot)
+  const links = new LinkSnapshot(db)
+  const scorer = createScorer(snapshot, links)
   let question: Question | null = null
   const index = createFlexIndex(
     {
@@ -149,9 +153,9 @@ export function createIndexReader(db: Db): IndexReader {
       commit: () => assert.fail('a reader never writes'),
       search: (_index, _terms, limit) => {
         assert(question)
-        const { query, deadlineMs, accept } = question
+        const { query, deadlineMs, accept, fresh } = question
         question = null
-        return scorer.search(query, limit, deadlineMs, accept)
+        return scorer.search(query, limit, deadlineMs, accept, fresh)
       },
     },
   )
@@ -162,14 +166,16 @@ export function createIndexReader(db: Db): IndexReader {
       db.exec('BEGIN')
       try {
         snapshot.refresh()
+        links.refresh(snapshot.version())
       } catch (error) {
         db.exec('ROLLBACK')
         throw error
       }
     },
     end: () => db.exec('COMMIT'),
-    search: (query, limit, deadlineMs, accept) =>
-      index.search({ query, deadlineMs, accept }, { limit, suggest: true }),
+    search: (query, limit, deadlineMs, accept, fresh = null) =>
+      index.search({ query, deadlineMs, accept, fresh }, { limit, suggest: true }),
+    standing: (docno) => links.standings()[docno] ?? 0,
     explain: (query, docnos) => scorer.explain(query, docnos),
     complete: (prefix, limit) => completeTerms(snapshot.views(), prefix, limit),
     documents: () => snapshot.documents(),

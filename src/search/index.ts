@@ -1,5 +1,6 @@
 /** What an inverted index must do, and nothing about how. FlexSearch over packed segments in SQLite is one implementation. */
 
+import type { LinkedTerm } from './link-terms.ts'
 import type { SegmentIds } from './segments.ts'
 
 /** Terms of one document as text/tokenize.ts makes them. `docno` only grows: it is the checkpoint of the index. */
@@ -86,10 +87,13 @@ export type RereadPart = {
   terms: readonly string[]
   score: number
 }
-/** What one term gives to the score of a document: weight x idf x frequency (k1 + 1) / (frequency + k1 norm). */
+/**
+ * What one term gives to the score of a document: weight x idf x frequency (k1 + 1) / (frequency + k1 norm); of kind links, which follows
+ * that of the page itself: how much more it is with the frequency in links on top.
+ */
 export type TermScore = {
   term: string
-  kind: 'word' | 'pair' | 'title'
+  kind: 'word' | 'pair' | 'title' | 'links'
   /** Of the term in the query, with that of its kind. */
   weight: number
   /** Living documents that hold it. */
@@ -100,6 +104,8 @@ export type TermScore = {
   norm: number
   k1: number
   score: number
+  /** Of kind links: who uses the term there. */
+  linkedBy?: LinkedTerm
 }
 export type IndexAnswer = { hits: IndexHit[]; total: number; matched: 'all' | 'any' | 'none' }
 
@@ -111,6 +117,7 @@ export interface IndexReader {
   end(): void
   /**
    * Exact BM25F over all postings of the query's terms; best `limit`, ties by docno.
+   * `fresh`: the share of its score that a document gets for being new.
    * `accept` judges a document by its docno (filters, tombstones are handled inside).
    * Throws AppError 'overloaded' when `deadlineMs` (performance.now) has passed.
    */
@@ -119,9 +126,12 @@ export interface IndexReader {
     limit: number,
     deadlineMs: number,
     accept?: (docno: number) => boolean,
+    fresh?: ((docno: number) => number) | null,
   ): IndexAnswer
   /** For each document the terms of the query that it holds, in the order in which `search` adds them up: their sum is its score, exactly. */
   explain(query: IndexQuery, docnos: readonly number[]): Map<number, TermScore[]>
+  /** Code of link-terms.ts, 0 where nothing is known. */
+  standing(docno: number): number
   /** Index terms that begin with `prefix`, most frequent first. */
   complete(prefix: string, limit: number): { term: string; documents: number }[]
   documents(): number

@@ -3,6 +3,7 @@ import { titleKeyOf } from '../text/title-key.ts'
 import type { Analyzer, QueryWord } from '../text/tokenize.ts'
 import type { IndexQuery, IndexReader } from './index.ts'
 import type { Condition, ParsedQuery } from './query.ts'
+import { freshShareOf } from './link-score.ts'
 import { autoWordsMax, ranking } from './ranking.ts'
 import { inverseFrequency, queryWordsMax } from './score.ts'
 import { expandPrefix } from './terms.ts'
@@ -29,6 +30,19 @@ export type Plan = {
   /** Plain words, and conditions with words of their own. */
   isPartlyConditional: boolean
   warnings: readonly string[]
+  /** What new pages gain, where that is wished. */
+  fresh: Freshness | null
+}
+
+/** By docno: its age in whole days, and the share of its score that it gets for that. */
+export type Freshness = { daysOf(docno: number): number; shareOf(docno: number): number }
+
+const dayMs = 86_400_000
+
+export function freshnessOf(dates: { dateMs(docno: number): number }, nowMs: number): Freshness {
+  const daysOf = (docno: number): number =>
+    Math.max(0, Math.floor((nowMs - dates.dateMs(docno)) / dayMs))
+  return { daysOf, shareOf: (docno) => freshShareOf(daysOf(docno)) }
 }
 
 /** `isConditional`: the conditions see to it that it is there; here it ranks. */
@@ -71,6 +85,7 @@ export function planQuery(
     isPartlyConditional:
       !isConditional && parsed.conditions.length > 0 && kept.some((word) => word.isConditional),
     warnings,
+    fresh: null,
   }
 }
 

@@ -14,6 +14,16 @@ export const ranking = {
   /** Of the term that stands for a whole title. */
   titleKeyWeight: 1,
 
+  /** A word in the texts of links, in occurrences in the text: where the site of the page uses it, and for each doubling of other sites that do, up to a limit. */
+  ownLinksWeight: 3,
+  otherLinksWeight: 0.5,
+  otherLinksMax: 1.5,
+  /** At most these shares of a score are added for links of other sites, for an address near the root, and, where that is asked for, for a new page: half of it after so many days. */
+  linksShare: 0.02,
+  depthShare: 0.01,
+  freshShare: 0.1,
+  freshDays: 30,
+
   /** Pages read again. */
   poolSize: 30,
   /** Of an occurrence in the title, where a page is read again: as the index weighs it. */

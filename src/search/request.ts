@@ -30,20 +30,21 @@ export const requestDefaults: Omit<SearchRequest, 'q'> = {
 
 /** What a list is ordered by; `isDescending`: the largest first. */
 export type Order =
-  | { by: 'relevance' }
+  | { by: 'relevance'; isFresh: boolean }
   | { by: 'date' | 'id'; isDescending: boolean }
   | { by: 'field'; name: string; isDescending: boolean }
 
 /** @throws AppError invalid_parameter */
 export function orderOf(sort: string): Order {
-  if (sort === 'relevance') return { by: 'relevance' }
+  if (sort === 'relevance' || sort === 'fresh')
+    return { by: 'relevance', isFresh: sort === 'fresh' }
   if (sort === 'date' || sort === '-date') return { by: 'date', isDescending: sort === 'date' }
   if (sort === 'id' || sort === '-id') return { by: 'id', isDescending: sort === '-id' }
   const [, minus, name] = /^(-?)field[:.](.+)$/s.exec(sort) ?? []
   if (name === undefined)
     throw new AppError(
       'invalid_parameter',
-      `sort: "${sort}" is none of relevance, date, -date, id, field:NAME, -field:NAME`,
+      `sort: "${sort}" is none of relevance, fresh, date, -date, id, field:NAME, -field:NAME`,
     )
   return { by: 'field', name, isDescending: minus === '-' }
 }

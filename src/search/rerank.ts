@@ -5,7 +5,8 @@ import type { IndexHit, IndexReader, RereadPart } from './index.ts'
 import { createOpenings, numbersMax, type Opening, type Openings } from './openings.ts'
 import type { Plan } from './plan.ts'
 import { ranking } from './ranking.ts'
-import { inverseFrequency, isHanTerm, saturated } from './score.ts'
+import { saturated } from './link-score.ts'
+import { inverseFrequency, isHanTerm } from './score.ts'
 
 /** Title and text must not look near each other. */
 const titleGap = ranking.nearWindow + 2

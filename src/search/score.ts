@@ -7,6 +7,17 @@ import type { IndexAnswer, IndexHit, IndexQuery, TermScore } from './index.ts'
 import { frequencies, lengths as lengthOfCode } from './codes.ts'
 import { createPostingList, type PostingList } from './posting-list.ts'
 import { appendPairHolders, appendPostings } from './postings.ts'
+import {
+  eachLinked,
+  lengthNorm,
+  linkFrequency,
+  linkGain,
+  linkNorm,
+  saturated,
+  withStanding,
+} from './link-score.ts'
+import { linksOfQuant } from './link-terms.ts'
+import type { LinkSnapshot } from './link-snapshot.ts'
 import type { Snapshot } from './snapshot.ts'
 import { autoWordsMax, ranking } from './ranking.ts'
 import { createTopList } from './top.ts'
@@ -23,20 +34,13 @@ export const isHanTerm = (term: string): boolean => hanTerm.test(term)
 export const inverseFrequency = (documents: number, frequency: number): number =>
   Math.log(1 + (documents - frequency + 0.5) / (frequency + 0.5))
 
-/** f (k1 + 1) / (f + k1 norm), norm = 0.3 + 0.7 length / mean length. */
-export const saturated = (frequency: number, norm: number, isHan: boolean): number => {
-  const k1 = isHan ? ranking.k1Han : ranking.k1Latin
-  return (frequency * (k1 + 1)) / (frequency + k1 * norm)
-}
-export const lengthNorm = (length: number, meanLength: number): number =>
-  1 - ranking.lengthShare + (ranking.lengthShare * length) / meanLength
-
 export type Scorer = {
   search(
     query: IndexQuery,
     limit: number,
     deadlineMs: number,
     accept?: (docno: number) => boolean,
+    fresh?: ((docno: number) => number) | null,
   ): IndexAnswer
   /** As `IndexReader.explain`. */
   explain(query: IndexQuery, docnos: readonly number[]): Map<number, TermScore[]>
@@ -62,8 +66,9 @@ type Board = {
 /** Which bits of the masks are taken by which words. */
 type Plan = { bits: readonly number[]; all: number; latin: number; han: number; groups: number }
 
-export function createScorer(snapshot: Snapshot): Scorer {
+export function createScorer(snapshot: Snapshot, linked: LinkSnapshot): Scorer {
   const list = createPostingList()
+  const links = createPostingList()
   let board = createBoard(1_024)
   const tables = createTables(snapshot)
 
@@ -74,8 +79,26 @@ export function createScorer(snapshot: Snapshot): Scorer {
     return list
   }
 
+  /** Into `links`, beside what `read` has read. */
+  const readLinks = (term: string, deadlineMs: number): PostingList => {
+    links.count = 0
+    const watch = (): void => refuseLate(deadlineMs)
+    for (const view of linked.views()) appendPostings(links, view, term, watch)
+    return links
+  }
+
   const frequencyOf = (postings: PostingList): number =>
     snapshot.hasDead() ? countLiving(postings, snapshot.codes()) : postings.count
+
+  /** Those that are called so only in links hold it too. */
+  const holdersOf = (postings: PostingList, named: PostingList): number => {
+    let holders = frequencyOf(postings)
+    if (named.count > 0)
+      eachLinked(named, postings, snapshot.codes(), (_docno, _quant, at) => {
+        if (at < 0) holders += 1
+      })
+    return holders
+  }
 
   /** Adds one term to the board: `seen` marks that a document has it. */
   const accumulate = (
@@ -83,11 +106,24 @@ export function createScorer(snapshot: Snapshot): Scorer {
     weight: number,
     deadlineMs: number,
     bit: number,
-    isBigram: boolean,
+    kind: 'word' | 'pair' | 'boost',
   ): void => {
     const postings = read(term, deadlineMs)
-    const idf = inverseFrequency(snapshot.documents(), frequencyOf(postings))
-    addPostings(board, postings, snapshot.codes(), tables.of(term), weight * idf, bit, isBigram)
+    const named = kind === 'word' ? readLinks(term, deadlineMs) : noPostings
+    const idf = inverseFrequency(snapshot.documents(), holdersOf(postings, named))
+    const codes = snapshot.codes()
+    addPostings(board, postings, codes, tables.of(term), weight * idf, bit, kind === 'pair')
+    if (named.count === 0) return
+    const how = { meanLength: snapshot.meanLength(), isHan: isHanTerm(term) }
+    eachLinked(named, postings, codes, (docno, linkQuant, at) => {
+      const quant = at < 0 ? -1 : (postings.quants[at] as number)
+      addOne(
+        board,
+        docno,
+        weight * idf * linkGain(quant, codes[docno] as number, linkQuant, how),
+        bit,
+      )
+    })
   }
 
   const prepareBoard = (): void => {
@@ -96,18 +132,19 @@ export function createScorer(snapshot: Snapshot): Scorer {
   }
 
   return {
-    search(query, limit, deadlineMs, accept) {
+    search(query, limit, deadlineMs, accept, fresh = null) {
       const plan = planWords(query)
       prepareBoard()
       try {
         const bigramsEnd = query.words.length + query.bigrams.length
         scoredTerms(query).forEach(({ term, weight }, i) => {
-          const isBigram = i >= query.words.length && i < bigramsEnd
-          accumulate(term, weight, deadlineMs, plan.bits[i] ?? 0, isBigram)
+          const kind = i < query.words.length ? 'word' : i < bigramsEnd ? 'pair' : 'boost'
+          accumulate(term, weight, deadlineMs, plan.bits[i] ?? 0, kind)
         })
         for (const term of query.without) exclude(board, read(term, deadlineMs))
         for (const term of query.required) markRequired(board, read(term, deadlineMs))
-        return select(board, query, plan, limit, deadlineMs, accept)
+        const options = { limit, deadlineMs, standings: linked.standings(), fresh }
+        return select(board, query, plan, options, accept)
       } finally {
         clearBoard(board)
       }
@@ -116,8 +153,11 @@ export function createScorer(snapshot: Snapshot): Scorer {
       const explained = new Map(docnos.map((docno): [number, TermScore[]] => [docno, []]))
       for (const scored of scoredTerms(query)) {
         const postings = read(scored.term, Number.POSITIVE_INFINITY)
-        const holders = frequencyOf(postings)
+        const isWord = scored.kind === 'word'
+        const named = isWord ? readLinks(scored.term, Number.POSITIVE_INFINITY) : noPostings
+        const holders = holdersOf(postings, named)
         explainTerm(explained, scored, postings, holders, snapshot, tables.of(scored.term))
+        explainLinks(explained, scored, { postings, named }, holders, snapshot)
       }
       return explained
     },
@@ -178,6 +218,35 @@ function explainTerm(
       score: scored.weight * idf * (table[(quant << 8) | code] as number),
     })
   }
+}
+
+/** Likewise, what links add to a term. */
+function explainLinks(
+  explained: ReadonlyMap<number, TermScore[]>,
+  scored: Pick<TermScore, 'term' | 'weight'>,
+  { postings, named }: { postings: PostingList; named: PostingList },
+  holders: number,
+  snapshot: Snapshot,
+): void {
+  const codes = snapshot.codes()
+  const how = { meanLength: snapshot.meanLength(), isHan: isHanTerm(scored.term) }
+  const idf = inverseFrequency(snapshot.documents(), holders)
+  eachLinked(named, postings, codes, (docno, linkQuant, at) => {
+    const quant = at < 0 ? -1 : (postings.quants[at] as number)
+    const code = codes[docno] as number
+    explained.get(docno)?.push({
+      term: scored.term,
+      weight: scored.weight,
+      kind: 'links',
+      documents: holders,
+      idf,
+      frequency: linkFrequency(linkQuant),
+      norm: linkNorm(quant, code, how.meanLength),
+      k1: how.isHan ? ranking.k1Han : ranking.k1Latin,
+      score: scored.weight * idf * linkGain(quant, code, linkQuant, how),
+      linkedBy: linksOfQuant(linkQuant),
+    })
+  })
 }
 
 /** The quotient of BM25F for every pair of codes, made anew when the mean length changes. */
@@ -276,6 +345,16 @@ function addPostings(
   board.touchedCount = touchedCount
 }
 
+function addOne(board: Board, docno: number, score: number, bit: number): void {
+  const { scores, masks, touched } = board
+  const before = scores[docno] as number
+  if (before === 0) touched[board.touchedCount++] = docno
+  scores[docno] = before + score
+  masks[docno] = (masks[docno] as number) | bit
+}
+
+const noPostings = createPostingList()
+
 const excluded = -1
 
 function exclude({ scores }: Board, { docnos, count }: PostingList): void {
@@ -302,8 +381,7 @@ function select(
   board: Board,
   query: IndexQuery,
   plan: Plan,
-  limit: number,
-  deadlineMs: number,
+  options: CollectOptions,
   accept: ((docno: number) => boolean) | undefined,
 ): IndexAnswer {
   const bigrams = query.bigrams.length
@@ -320,14 +398,14 @@ function select(
   const wantsAll = query.match === 'all' || (query.match === 'auto' && plan.groups <= autoWordsMax)
 
   if (wantsAll) {
-    const answer = collect(board, query, limit, deadlineMs, both(holdsAll, accept))
+    const answer = collect(board, query, options, both(holdsAll, accept))
     if (answer.total > 0 || query.match === 'all')
       return finish(board, query, plan, answer, answer.total > 0 ? 'all' : 'none', holdsBigrams)
   }
-  let answer = collect(board, query, limit, deadlineMs, both(holdsSome, accept))
+  let answer = collect(board, query, options, both(holdsSome, accept))
   // The floor: no word of the query is anywhere, but pieces of it are.
   if (answer.total === 0 && bigrams > 0)
-    answer = collect(board, query, limit, deadlineMs, accept ?? (() => true))
+    answer = collect(board, query, options, accept ?? (() => true))
   return finish(board, query, plan, answer, answer.total > 0 ? 'any' : 'none', holdsBigrams)
 }
 
@@ -337,13 +415,18 @@ const both = (
 ): ((docno: number) => boolean) =>
   second === undefined ? first : (docno) => first(docno) && second(docno)
 
+type CollectOptions = {
+  limit: number
+  deadlineMs: number
+  standings: Uint8Array
+  fresh: ((docno: number) => number) | null
+}
 type Collected = { entries: { key: number; docno: number }[]; total: number }
 
 function collect(
   board: Board,
   query: IndexQuery,
-  limit: number,
-  deadlineMs: number,
+  { limit, deadlineMs, standings, fresh }: CollectOptions,
   accept: (docno: number) => boolean,
 ): Collected {
   const top = createTopList(limit)
@@ -355,7 +438,9 @@ function collect(
     const score = board.scores[docno] as number
     if (score === excluded || board.required[docno] !== required || !accept(docno)) continue
     total += 1
-    top.offer(score, docno)
+    const standing = standings[docno] ?? 0
+    const isPlain = standing === 0 && fresh === null
+    top.offer(isPlain ? score : withStanding(score, standing, fresh?.(docno) ?? 0), docno)
   }
   return { entries: top.take(), total }
 }

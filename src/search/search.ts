@@ -25,11 +25,11 @@ import { createHelp } from './help.ts'
 import { createHitMaker } from './hits.ts'
 import type { IndexAnswer, IndexHit, PackedSegment } from './index.ts'
 import { Pager, type Page } from './paging.ts'
-import { type Plan, planQuery } from './plan.ts'
+import { freshnessOf, type Plan, planQuery } from './plan.ts'
 import { type ParsedQuery, parseQuery, queryCharsMax } from './query.ts'
 import { type Related, relatedTo } from './related.ts'
 import { createReranker } from './rerank.ts'
-import { filterOf, requestDefaults } from './request.ts'
+import { filterOf, orderOf, requestDefaults } from './request.ts'
 import { queryWordsMax } from './score.ts'
 import { createSecondTry } from './second-try.ts'
 import { shorterQueries } from './shorter.ts'
@@ -221,6 +221,11 @@ function createAnswerer(tools: FinderTools, analyzer: Analyzer): Answerer {
   }
 }
 
+const isFresh = (sort: string): boolean => {
+  const order = orderOf(sort)
+  return order.by === 'relevance' && order.isFresh
+}
+
 /** From a request to what finds its hits. */
 function createBegin(tools: FinderTools, analyzer: Analyzer) {
   const { store, index, attributes } = tools
@@ -232,7 +237,9 @@ function createBegin(tools: FinderTools, analyzer: Analyzer) {
     const related = parsed.related && relatedTo(parsed.related, store, analyzer, index)
     const plan = planQuery(parsed, analyzer, index, request.match)
     if (related) takeRelated(plan, related)
-    else if (parsed.related) parsed.warnings.push(`related: ${parsed.related} is no known page.`)
+    if (isFresh(request.sort)) plan.fresh = freshnessOf(attributes, Date.now())
+    if (!related && parsed.related)
+      parsed.warnings.push(`related: ${parsed.related} is no known page.`)
     const passes = attributes.accepts(filterOf(request, parsed, Date.now()))
     const held = conditions.evaluate(parsed.conditions, deadlineMs, related ? related.docno : null)
     const limits = { passes, held: held?.set ?? null, isExact: held?.isExact ?? true }

@@ -36,10 +36,14 @@ type Job = {
 }
 
 /**
- * Where a generation of segments is listed: `seg` answers, `seg_next` is being made beside it. Their leaves share one table, their ids
- * one source.
+ * Where a generation of segments is listed: `seg` answers, `seg_next` is being made beside it; `link_seg` and `link_seg_next` are the same
+ * for link texts. Their leaves share one table, their ids one source.
  */
-export type SegmentTable = 'seg' | 'seg_next'
+export type SegmentTable = 'seg' | 'seg_next' | 'link_seg' | 'link_seg_next'
+
+const everyId = (['seg', 'seg_next', 'link_seg', 'link_seg_next'] satisfies SegmentTable[])
+  .map((table) => `SELECT id FROM ${table}`)
+  .join(' UNION ALL ')
 
 /** Ids that no segment and no leaf has had since this was opened. */
 export type SegmentIds = { next(): number; end(): number }
@@ -249,7 +253,7 @@ const prepare = (db: Db, table: SegmentTable) => ({
     nleaf: number
     lens: Uint8Array
   }>(`SELECT id, level, mindoc, maxdoc, nleaf, lens FROM ${table} ORDER BY mindoc`),
-  allIds: db.prepare<{ id: number }>('SELECT id FROM seg UNION ALL SELECT id FROM seg_next'),
+  allIds: db.prepare<{ id: number }>(everyId),
   parts: db.prepare<{ dir: Uint8Array; lens: Uint8Array }>(
     `SELECT dir, lens FROM ${table} WHERE id=?`,
   ),
@@ -283,9 +287,7 @@ export function openSegmentIds(db: Db): SegmentIds {
   const lastLeaf =
     db.prepare<{ k: number }>('SELECT coalesce(max(k), 0) AS k FROM leaf').value() ?? 0
   const lastId = db
-    .prepare<{ id: number }>(
-      'SELECT coalesce(max(id), 0) AS id FROM (SELECT id FROM seg UNION ALL SELECT id FROM seg_next)',
-    )
+    .prepare<{ id: number }>(`SELECT coalesce(max(id), 0) AS id FROM (${everyId})`)
     .value()
   let end = 1 + Math.max(Math.floor(lastLeaf / leavesPerSegmentMax), lastId ?? 0)
   return { next: () => end++, end: () => end }
@@ -309,6 +311,18 @@ export function switchGenerations(db: Db): void {
     if (!isWithin) segment = lensOf.get(docno, docno)
     if (segment === undefined || segment.lens[docno - segment.mindoc] === 0) drop.run(docno)
   }
+}
+
+/**
+ * Within a transaction: the index of link texts that was made takes the place of the one before.
+ * @returns ids of segments whose leaves belong to nobody from then on
+ */
+export function switchLinks(db: Db): number[] {
+  const before = db.prepare<{ id: number }>('SELECT id FROM link_seg').all()
+  db.exec(
+    'DELETE FROM link_seg; INSERT INTO link_seg SELECT * FROM link_seg_next; DELETE FROM link_seg_next',
+  )
+  return before.map(({ id }) => id)
 }
 
 /** A job cut off leaves leaves without a row in `seg`, also below the newest id where a flush overtook a merge. */

@@ -6,7 +6,8 @@ import { isStopWord } from '../text/stopwords.ts'
 import type { Analyzer } from '../text/tokenize.ts'
 import type { SimilarAnswer } from './answer.ts'
 import type { IndexQuery, IndexReader } from './index.ts'
-import { inverseFrequency, saturated } from './score.ts'
+import { saturated } from './link-score.ts'
+import { inverseFrequency } from './score.ts'
 
 const charsRead = 20_000
 /** Words whose frequency in the collection is looked up: a list to read for each. */

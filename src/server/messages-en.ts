@@ -26,6 +26,7 @@ export type Messages = {
   sort: string
   relevance: string
   newestFirst: string
+  preferNew: string
   time: string
   anyTime: string
   past: { P7D: string; P1M: string; P1Y: string }
@@ -178,6 +179,7 @@ export const english: Messages = {
   sort: 'Order',
   relevance: 'Relevance',
   newestFirst: 'Newest first',
+  preferNew: 'Prefer new',
   time: 'Time',
   anyTime: 'Any time',
   past: { P7D: 'Past week', P1M: 'Past month', P1Y: 'Past year' },
@@ -236,6 +238,14 @@ export const english: Messages = {
       [
         'What a word gives',
         'A rare word gives more than one that most pages hold. Further occurrences give less and less. Long pages need more of them than short ones. A word in the title counts {title} times as much as in the text, in a heading {headings} on top, in the address {url}, outside of the main content {rest}.',
+      ],
+      [
+        'What links say',
+        'The words of a link count for the page that it leads to. Where a page is linked from its own site, a word of such links counts as {ownLinksWeight} more occurrences in its text. Other sites count as {otherLinksWeight} for the first and again for each doubling of their number, together never more than {otherLinksMax}; one site counts once, however many pages and subdomains it has. Words such as "next" or "home", what a site calls more than a few of its pages, and links that a page marks as not its own (nofollow, ugc, sponsored) tell nothing.',
+      ],
+      [
+        'The page itself',
+        'Links from other sites add at most {linksPercent} % to a score, an address near the root of its site at most {depthPercent} %. Who chooses "Prefer new" lets the age of a page add up to {freshPercent} %, half of it after {freshDays} days. So this decides between pages that are alike, and never against words.',
       ],
       [
         'A second look',

@@ -31,6 +31,7 @@ export const simplified: Messages = {
   sort: '排序',
   relevance: '相关度',
   newestFirst: '最新',
+  preferNew: '偏重新内容',
   time: '时间',
   anyTime: '不限时间',
   past: { P7D: '一周内', P1M: '一月内', P1Y: '一年内' },
@@ -89,6 +90,14 @@ export const simplified: Messages = {
       [
         '一个词值多少分',
         '少见的词比多数网页都有的词得分高；同一个词重复出现，每多一次加分越少；长网页要比短网页出现得更多才能得到同样的分数。标题中的词按正文的 {title} 倍计算，小标题中的词另加 {headings}，网址中的词计 {url}，主要内容以外的词计 {rest}。',
+      ],
+      [
+        '链接怎么称呼它',
+        '链接上的文字也算作它所指网页的词。本站自己的链接里用到的词，按正文中多出现 {ownLinksWeight} 次计算；其他网站的链接，第一个网站计 {otherLinksWeight} 次，网站数每翻一倍再加同样多，合计不超过 {otherLinksMax} 次；一个网站无论有多少网页和子域名，都只算一次。“下一页”“首页”之类的字样、一个网站用来称呼许多网页的文字，以及网页声明不代表自己的链接（nofollow、ugc、sponsored）都不起作用。',
+      ],
+      [
+        '网页本身',
+        '来自其他网站的链接最多使分数增加 {linksPercent} %，网址离网站根目录近的最多增加 {depthPercent} %。选择“偏重新内容”时，网页越新加得越多，最多 {freshPercent} %，{freshDays} 天后减半。因此这些只在相近的网页之间起作用，不会胜过词语本身。',
       ],
       [
         '再读一遍',
@@ -233,6 +242,7 @@ export const traditional: Messages = {
   sort: '排序',
   relevance: '相關度',
   newestFirst: '最新',
+  preferNew: '偏重新內容',
   time: '時間',
   anyTime: '不限時間',
   past: { P7D: '一週內', P1M: '一月內', P1Y: '一年內' },
@@ -291,6 +301,14 @@ export const traditional: Messages = {
       [
         '一個詞值多少分',
         '少見的詞比多數網頁都有的詞得分高；同一個詞重複出現，每多一次加分越少；長網頁要比短網頁出現得更多才能得到同樣的分數。標題中的詞按正文的 {title} 倍計算，小標題中的詞另加 {headings}，網址中的詞計 {url}，主要內容以外的詞計 {rest}。',
+      ],
+      [
+        '連結怎麼稱呼它',
+        '連結上的文字也算作它所指網頁的詞。本站自己的連結裡用到的詞，按正文中多出現 {ownLinksWeight} 次計算；其他網站的連結，第一個網站計 {otherLinksWeight} 次，網站數每翻一倍再加同樣多，合計不超過 {otherLinksMax} 次；一個網站無論有多少網頁和子網域，都只算一次。「下一頁」「首頁」之類的字樣、一個網站用來稱呼許多網頁的文字，以及網頁聲明不代表自己的連結（nofollow、ugc、sponsored）都不起作用。',
+      ],
+      [
+        '網頁本身',
+        '來自其他網站的連結最多使分數增加 {linksPercent} %，網址離網站根目錄近的最多增加 {depthPercent} %。選擇「偏重新內容」時，網頁越新加得越多，最多 {freshPercent} %，{freshDays} 天後減半。因此這些只在相近的網頁之間起作用，不會勝過詞語本身。',
       ],
       [
         '再讀一遍',

@@ -9,13 +9,18 @@ import { frame, languageHeaders, lookOf } from './layout.ts'
 import type { Look } from './layout.ts'
 import type { PublicFiles } from './public-files.ts'
 
+const percents = {
+  linksPercent: 100 * ranking.linksShare,
+  depthPercent: 100 * ranking.depthShare,
+  freshPercent: 100 * ranking.freshShare,
+}
+
 function rankingPage(look: Look): Html {
   const { title, lead, sections, api } = look.messages.ranking
   const figures = Object.fromEntries(
-    Object.entries({ ...ranking, ...fieldWeights, autoWordsMax }).map(([name, value]) => [
-      name,
-      look.number(value),
-    ]),
+    Object.entries({ ...ranking, ...fieldWeights, ...percents, autoWordsMax }).map(
+      ([name, value]) => [name, look.number(value)],
+    ),
   )
   const filled = (text: string): string =>
     text.replaceAll(/\{(\w+)\}/g, (_, name: string) => figures[name] ?? '?')

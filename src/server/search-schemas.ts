@@ -45,11 +45,11 @@ export const searchParameters: Schema = {
     },
     sort: {
       type: 'string',
-      pattern: '^(relevance|-?date|-?id|-?field[:.].+)$',
+      pattern: '^(relevance|fresh|-?date|-?id|-?field[:.].+)$',
       maxLength: 120,
       default: 'relevance',
       description:
-        'date = newest first, -date = oldest first, id, field:NAME = smallest first, -field:NAME = largest first',
+        'fresh = by relevance, where new pages gain a little, date = newest first, -date = oldest first, id, field:NAME = smallest first, -field:NAME = largest first',
     },
     match: {
       type: 'string',
@@ -160,21 +160,42 @@ const rereadParts: Schema = {
     score: number,
   }),
 }
+const termPart = record({
+  term: string,
+  kind: { type: 'string', enum: ['word', 'pair', 'title', 'links'] },
+  weight: number,
+  documents: count,
+  idf: number,
+  frequency: number,
+  length_norm: number,
+  k1: number,
+  fields: fieldNumbers,
+  score: number,
+})
 const explanation: Schema = {
   ...record({
     score: number,
     terms: {
       type: 'array',
+      items: {
+        ...termPart,
+        properties: {
+          ...termPart.properties,
+          own_site: {
+            type: 'boolean',
+            description: 'Of kind links: links of its own site call the page so',
+          },
+          sites: { ...count, description: 'Of kind links: how many other sites call it so' },
+        },
+      },
+    },
+    standing: {
+      type: 'array',
+      description: 'What the page gets whatever was asked: a small share of the sum of the terms',
       items: record({
-        term: string,
-        kind: { type: 'string', enum: ['word', 'pair', 'title'] },
-        weight: number,
-        documents: count,
-        idf: number,
-        frequency: number,
-        length_norm: number,
-        k1: number,
-        fields: fieldNumbers,
+        kind: { type: 'string', enum: ['links', 'depth', 'age'] },
+        value: { ...count, description: 'Other sites that link here, parts of the path, days' },
+        share: number,
         score: number,
       }),
     },
@@ -183,7 +204,7 @@ const explanation: Schema = {
     field_weights: fieldNumbers,
   }),
   type: ['object', 'null'],
-  description: 'With explain=1: score is the sum of the scores in the three lists',
+  description: 'With explain=1: score is the sum of the scores in the four lists',
 }
 
 export const plainHit = record({

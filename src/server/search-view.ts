@@ -27,6 +27,7 @@ function tools(look: Look, result: ResultPage, hasFacets: boolean): Html {
   return html`<nav class="tools" aria-label="${messages.sort}, ${messages.time}">
     <ul class="chips">
       ${chip(addressOf(look, request, { sort: 'relevance' }), messages.relevance, request.sort === 'relevance')}
+      ${chip(addressOf(look, request, { sort: 'fresh' }), messages.preferNew, request.sort === 'fresh')}
       ${chip(addressOf(look, request, { sort: 'date' }), messages.newestFirst, request.sort === 'date')}
     </ul>
     <ul class="chips">

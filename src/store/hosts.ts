@@ -12,6 +12,7 @@ export type Hosts = {
   /** The id of scheme://host[:port], made where it is new. In a transaction. */
   hostId(origin: string): number
   host(origin: string): HostRow | null
+  originOfHost(id: number): string | null
   /** Those that failed so often in a row and may not be asked yet. */
   restingHosts(failuresMin: number, nowMs: number, limit: number): HostRow[]
   robotsOf(origin: string): StoredRobots | null
@@ -21,6 +22,7 @@ export type Hosts = {
 export function createHosts(db: Db): Hosts {
   const columns = 'id, origin, due_at AS dueAtMs, failures'
   const find = db.prepare<HostRow>(`SELECT ${columns} FROM host WHERE origin=?`)
+  const origin = db.prepare<{ origin: string }>('SELECT origin FROM host WHERE id=?')
   const resting = db.prepare<HostRow>(
     `SELECT ${columns} FROM host WHERE failures >= ? AND due_at > ? ORDER BY origin LIMIT ?`,
   )
@@ -42,7 +44,8 @@ export function createHosts(db: Db): Hosts {
   }
   return {
     hostId,
-    host: (origin) => find.get(origin) ?? null,
+    host: (of) => find.get(of) ?? null,
+    originOfHost: (id) => origin.value(id) ?? null,
     restingHosts: (failuresMin, nowMs, limit) => resting.all(failuresMin, Math.round(nowMs), limit),
     robotsOf: (origin) => readRobots.get(origin) ?? null,
     putRobots(origin, { status, text, untilMs }, nowMs) {

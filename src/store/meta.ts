@@ -25,6 +25,10 @@ export type MetaKey =
   | 'cursor_key'
   /** Version of the rules that the tables of fields were filled by. */
   | 'fields'
+  /** Counts the URLs that got another link text or linking site. */
+  | 'links_changed'
+  /** What the index of link texts was made of: analyzer, that count, the highest docno then. */
+  | 'links_indexed'
   /** Digests of the word lists that all documents, and those up to the docno of the cursor, were judged by. */
   | 'words_applied'
   | 'words_target'

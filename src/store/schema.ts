@@ -116,6 +116,16 @@ CREATE INDEX fingerprint_copies ON fingerprint(grp, host, role) WHERE role <> 0;
 CREATE TABLE distinct_count(name TEXT PRIMARY KEY, registers BLOB NOT NULL) STRICT;
 `
 
+const version10 = `
+-- what pages call a URL that they link to (store/inbound.ts): lines of "host text", a few of its own site, one of each other site; text may be ''
+CREATE TABLE inbound(url_id INTEGER PRIMARY KEY, links TEXT NOT NULL) STRICT;
+-- the index of those texts, over the documents of seg: made from inbound, with leaves in the same table; and the one that is being made
+CREATE TABLE link_seg(id INTEGER PRIMARY KEY, level INTEGER NOT NULL, mindoc INTEGER NOT NULL, maxdoc INTEGER NOT NULL, nleaf INTEGER NOT NULL,
+  dir BLOB NOT NULL, lens BLOB NOT NULL) STRICT;
+CREATE TABLE link_seg_next(id INTEGER PRIMARY KEY, level INTEGER NOT NULL, mindoc INTEGER NOT NULL, maxdoc INTEGER NOT NULL, nleaf INTEGER NOT NULL,
+  dir BLOB NOT NULL, lens BLOB NOT NULL) STRICT;
+`
+
 /** Index = schema version before the step. Each step runs in one transaction with its `user_version`. */
 export const migrations: readonly string[] = [
   version1,
@@ -127,4 +137,5 @@ export const migrations: readonly string[] = [
   version7,
   version8,
   version9,
+  version10,
 ]

@@ -10,6 +10,7 @@ import { createExpiryTable, type ExpiryTable } from './expiry.ts'
 import { createHostRulesTable, type HostRulesTable } from './host-rules.ts'
 import { createHostPages, type HostPages } from './host-pages.ts'
 import { createHosts, type Hosts } from './hosts.ts'
+import { createInbound, type Inbound } from './inbound.ts'
 import { createJobTable, type JobTable } from './jobs.ts'
 import { createMeta, fingerprintSeedOf, makeCursorKey, type Meta } from './meta.ts'
 import { createDocumentReads, type DocumentReads } from './read-documents.ts'
@@ -28,6 +29,7 @@ export type Store = DocumentReads &
   Omit<DocumentWrites, 'saveMarks'> &
   Hosts &
   HostPages &
+  Omit<Inbound, 'saveLinkChanges'> &
   HostRulesTable &
   JobTable &
   DescribedSources &
@@ -77,11 +79,13 @@ function assemble(db: Db, now: () => number): Store {
   makeCursorKey(db, meta)
   const hosts = createHosts(db)
   const writes = createDocumentWrites(db, meta)
+  const inbound = createInbound(db, meta)
   return {
     ...createDocumentReads(db),
     ...writes,
     ...hosts,
     ...createHostPages(db),
+    ...inbound,
     ...createHostRulesTable(db),
     ...createJobTable(db, now),
     ...createDescribedSources(db, now),
@@ -99,6 +103,7 @@ function assemble(db: Db, now: () => number): Store {
       db.transaction(() => {
         const result = work()
         writes.saveMarks()
+        inbound.saveLinkChanges()
         return result
       }),
     stats: createStats(db, meta),

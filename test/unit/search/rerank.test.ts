@@ -49,6 +49,7 @@ function planOf(query: string): Plan {
     isConditional: false,
     isPartlyConditional: false,
     warnings: [],
+    fresh: null,
   }
 }
 
