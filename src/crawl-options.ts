@@ -1,7 +1,7 @@
 /** What the crawl is told by the settings: its limits, and when pages and lists are visited again. */
 import type { Config } from './config.ts'
 import type { Revisits } from './crawl/commit.ts'
-import type { CrawlLimits } from './crawl/crawl.ts'
+import type { CrawlLimits } from './crawl/crawl-tools.ts'
 
 const retriesMax = 2
 const hourMs = 3_600_000

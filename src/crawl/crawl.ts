@@ -3,67 +3,22 @@ import { setTimeout as setTimeoutOf } from 'node:timers/promises'
 import { registrableDomain, splitUrl } from '../lib/url.ts'
 import { isDiskFull } from '../lib/sqlite.ts'
 import { AppError } from '../lib/errors.ts'
-import type { Log } from '../lib/log.ts'
 import type { RuleState } from '../store/host-rules.ts'
 import type { CrawlSpec, JobStatus, RunStatus, UrlStory } from '../store/records.ts'
-import type { Store } from '../store/store.ts'
 import { checkedSpec } from './checked-spec.ts'
-import { createCommitter, type Committed, type Committer, type Revisits } from './commit.ts'
-import { Discovery, type DiscoveryLimits } from './discover.ts'
-import type { Described } from './described.ts'
-import type { Duplicates } from './duplicates.ts'
-import type { FoundUrl, Frontier, Lease } from './frontier.ts'
+import { createCommitter, type Committed, type Committer } from './commit.ts'
+import type { CrawlTools } from './crawl-tools.ts'
+import { Discovery } from './discover.ts'
+import type { FoundUrl, Lease } from './frontier.ts'
 import { HostBudgets } from './host-budget.ts'
 import { createInboundLinks } from './inbound.ts'
-import { wantedAgain, type HostRules, type RuleName } from './host-rules.ts'
-import type { FetchOutcome, ListJob, ListOutcome, ParseJob, ParseOutcome } from './page.ts'
+import { wantedAgain, type RuleName } from './host-rules.ts'
 import { importSourceKey } from './import-lines.ts'
 import { Jobs, scopeOf, sourceIdsOf, type Job } from './jobs.ts'
-import type { RobotsGate } from './robots-gate.ts'
 import { Runs, type RunCause } from './runs.ts'
 import { isInScope, scopeKey, type ScopeSpec } from './scope.ts'
 import { endOf, seedProblems } from './seed-report.ts'
-import { isAlone, visit, weightOf, type Visited, type VisitLimits } from './visit.ts'
-
-export type CrawlLimits = VisitLimits &
-  DiscoveryLimits & {
-    connections: number
-    batchPages: number
-    batchBytes: number
-    batchMs: number
-    /** URLs taken from one list. */
-    listUrlsMax: number
-    seedsMax: number
-    /** Below this the crawl waits until there is a quarter more. */
-    diskFreeBytes: number
-  }
-
-export type CrawlTools = Pick<Parameters<typeof createCommitter>[0], 'distinct'> & {
-  store: Store
-  frontier: Frontier
-  duplicates: Duplicates
-  robots: RobotsGate
-  described: Described
-  fetchPage: (lease: Lease, takes: 'pages' | 'any') => Promise<FetchOutcome>
-  parse: (job: ParseJob) => Promise<ParseOutcome>
-  parseList: (job: ListJob) => Promise<ListOutcome>
-  /** What is learned of hosts; the same object that the frontier asks. */
-  rules: HostRules
-  revisits: Revisits
-  /** Delay between two requests to this URL's host where the job names none. */
-  defaultDelayMs: (url: string) => number
-  /** Lets the egress guard dial the port that an operator's seed names. */
-  allowSeed: (url: string) => void
-  diskFreeBytes: () => number
-  /** After each commit. */
-  onCommitted: (committed: Committed) => void
-  /** A job changed its state, or about a second passed. */
-  onProgress: (jobs: JobStatus[]) => void
-  limits: CrawlLimits
-  log: Log
-  now: () => number
-  random: () => number
-}
+import { isAlone, visit, weightOf, type Visited } from './visit.ts'
 
 /** Waits are never longer than this, so that a changed clock or a missed event costs seconds, not the crawl. */
 const wakeMaxMs = 5_000

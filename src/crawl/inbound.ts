@@ -128,7 +128,7 @@ function createHosts(store: Pick<InboundStore, 'hostId' | 'originOfHost'>) {
   }
   return {
     ownerOf,
-    ownerOfRow(id: number): string {
+    ownerOfRow: (id: number): string => {
       let owner = rows.get(id)
       if (owner === undefined) {
         if (rows.size >= hostsMax) rows.clear()

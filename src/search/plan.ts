@@ -35,7 +35,10 @@ export type Plan = {
 }
 
 /** By docno: its age in whole days, and the share of its score that it gets for that. */
-export type Freshness = { daysOf(docno: number): number; shareOf(docno: number): number }
+export type Freshness = {
+  daysOf: (docno: number) => number
+  shareOf: (docno: number) => number
+}
 
 const dayMs = 86_400_000
 

@@ -1,12 +1,11 @@
 /** BM25F over every posting of every query term: no candidates, no skipping, so the order is exact. Knows no text and no filter of its own. */
 import assert from 'node:assert'
-import { AppError } from '../lib/errors.ts'
 import { TITLE_PREFIX } from '../text/title-key.ts'
 import { BIGRAM_PREFIX } from '../text/tokenize.ts'
 import type { IndexAnswer, IndexHit, IndexQuery, TermScore } from './index.ts'
 import { frequencies, lengths as lengthOfCode } from './codes.ts'
-import { createPostingList, type PostingList } from './posting-list.ts'
-import { appendPairHolders, appendPostings } from './postings.ts'
+import type { PostingList } from './posting-list.ts'
+import { createPostingReads, noPostings, refuseLate } from './posting-reads.ts'
 import {
   eachLinked,
   lengthNorm,
@@ -67,38 +66,10 @@ type Board = {
 type Plan = { bits: readonly number[]; all: number; latin: number; han: number; groups: number }
 
 export function createScorer(snapshot: Snapshot, linked: LinkSnapshot): Scorer {
-  const list = createPostingList()
-  const links = createPostingList()
   let board = createBoard(1_024)
   const tables = createTables(snapshot)
 
-  const read = (term: string, deadlineMs: number): PostingList => {
-    const watch = (): void => refuseLate(deadlineMs)
-    list.count = 0
-    for (const view of snapshot.views()) appendPostings(list, view, term, watch)
-    return list
-  }
-
-  /** Into `links`, beside what `read` has read. */
-  const readLinks = (term: string, deadlineMs: number): PostingList => {
-    links.count = 0
-    const watch = (): void => refuseLate(deadlineMs)
-    for (const view of linked.views()) appendPostings(links, view, term, watch)
-    return links
-  }
-
-  const frequencyOf = (postings: PostingList): number =>
-    snapshot.hasDead() ? countLiving(postings, snapshot.codes()) : postings.count
-
-  /** Those that are called so only in links hold it too. */
-  const holdersOf = (postings: PostingList, named: PostingList): number => {
-    let holders = frequencyOf(postings)
-    if (named.count > 0)
-      eachLinked(named, postings, snapshot.codes(), (_docno, _quant, at) => {
-        if (at < 0) holders += 1
-      })
-    return holders
-  }
+  const { read, readLinks, readPair, frequencyOf, holdersOf } = createPostingReads(snapshot, linked)
 
   /** Adds one term to the board: `seen` marks that a document has it. */
   const accumulate = (
@@ -163,12 +134,7 @@ export function createScorer(snapshot: Snapshot, linked: LinkSnapshot): Scorer {
     },
     frequency: (term) => frequencyOf(read(term, Number.POSITIVE_INFINITY)),
     postings: read,
-    pairHolders(pair, deadlineMs) {
-      const watch = (): void => refuseLate(deadlineMs)
-      list.count = 0
-      for (const view of snapshot.views()) appendPairHolders(list, view, pair, watch)
-      return list
-    },
+    pairHolders: readPair,
   }
 }
 
@@ -353,8 +319,6 @@ function addOne(board: Board, docno: number, score: number, bit: number): void {
   masks[docno] = (masks[docno] as number) | bit
 }
 
-const noPostings = createPostingList()
-
 const excluded = -1
 
 function exclude({ scores }: Board, { docnos, count }: PostingList): void {
@@ -369,12 +333,6 @@ function markRequired({ scores, required }: Board, { docnos, count }: PostingLis
     const docno = docnos[i] as number
     if ((scores[docno] as number) > 0) required[docno] = (required[docno] as number) + 1
   }
-}
-
-function countLiving({ docnos, count }: PostingList, codes: Uint8Array): number {
-  let living = 0
-  for (let i = 0; i < count; i += 1) if ((codes[docnos[i] as number] as number) > 0) living += 1
-  return living
 }
 
 function select(
@@ -463,9 +421,4 @@ function finish(
     return { docno, score: key, missing: missing.map(({ term }) => term) }
   })
   return { hits, total, matched }
-}
-
-function refuseLate(deadlineMs: number): void {
-  if (performance.now() > deadlineMs)
-    throw new AppError('overloaded', 'the query took longer than its time', { retryAfterS: 1 })
 }

@@ -22,7 +22,7 @@ export type Hosts = {
 export function createHosts(db: Db): Hosts {
   const columns = 'id, origin, due_at AS dueAtMs, failures'
   const find = db.prepare<HostRow>(`SELECT ${columns} FROM host WHERE origin=?`)
-  const origin = db.prepare<{ origin: string }>('SELECT origin FROM host WHERE id=?')
+  const originOf = db.prepare<{ origin: string }>('SELECT origin FROM host WHERE id=?')
   const resting = db.prepare<HostRow>(
     `SELECT ${columns} FROM host WHERE failures >= ? AND due_at > ? ORDER BY origin LIMIT ?`,
   )
@@ -44,8 +44,8 @@ export function createHosts(db: Db): Hosts {
   }
   return {
     hostId,
-    host: (of) => find.get(of) ?? null,
-    originOfHost: (id) => origin.value(id) ?? null,
+    host: (origin) => find.get(origin) ?? null,
+    originOfHost: (id) => originOf.value(id) ?? null,
     restingHosts: (failuresMin, nowMs, limit) => resting.all(failuresMin, Math.round(nowMs), limit),
     robotsOf: (origin) => readRobots.get(origin) ?? null,
     putRobots(origin, { status, text, untilMs }, nowMs) {
