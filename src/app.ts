@@ -48,7 +48,7 @@ export type App = {
 /** A start is over by then: modules loaded, the first answers given. */
 const startMs = 4_000
 /** A round costs 5-20 ms of CPU time, and as much again for what is needed after all. */
-const releaseEveryMs = 5_000
+const releaseEveryMs = 10_000
 const releaseBytesMin = 4 * 1_024 * 1_024
 
 /** @throws AppError locked | cannot_create */

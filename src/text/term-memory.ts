@@ -24,11 +24,13 @@ export type TermMemory = {
   trim(): void
 }
 
-/** Words and terms of one generation, about 2.5 MB. There are two. */
-const GENERATION_MAX = 16_384
+/** Words and terms of one generation, about 5 MB. There are two. With half of it a page of documentation met 49 unknown words, not 35. */
+const GENERATION_MAX = 32_768
 /** Above it V8 makes slices, which would keep the whole page alive. */
 const COPIED_UNITS_MAX = 12
 const STEMMED = /^[a-z]+$/
+/** What Porter2 may take off or change, at the end of a word. */
+const ENDING = /(?:[esyl]|ed|ing|ion|[ae]nt|i|ism|er|or|ic)$/
 
 /** Shared by all plain words. */
 const noParts: readonly WordTerm[] = []
@@ -73,26 +75,30 @@ export function createTermMemory(stem: (word: string) => string): TermMemory {
     const known = termAs(form, young.words)
     if (known !== null) return known
     const before = termAs(form, old.words)
-    return term(before?.text ?? (STEMMED.test(form) ? stem(form) : form))
+    return term(before?.text ?? (STEMMED.test(form) && ENDING.test(form) ? stem(form) : form))
+  }
+
+  function withTerm({ form, start, end }: WordPart): WordTerm {
+    return { form, start, end, term: termOf(form), isStop: isStopWord(form) }
   }
 
   function makeWord(raw: string): Word {
     const split = splitWord(raw)
-    const withTerm = (part: WordPart): WordTerm => ({
-      ...part,
-      term: termOf(part.form),
-      isStop: isStopWord(part.form),
-    })
     const whole = split.whole && withTerm(split.whole)
     if (split.parts.length === 0) {
       return { whole, parts: noParts, counted: whole === null || whole.isStop ? 0 : 1 }
     }
     const parts = split.parts.map(withTerm)
-    return { whole, parts, counted: parts.filter((one) => !one.isStop).length }
+    let counted = 0
+    for (const { isStop } of parts) if (!isStop) counted += 1
+    return { whole, parts, counted }
+  }
+
+  function again({ form, start, end, term: { text }, isStop }: WordTerm): WordTerm {
+    return { form, start, end, term: term(text), isStop }
   }
 
   function takeOver({ whole, parts, counted }: Word): Word {
-    const again = (one: WordTerm): WordTerm => ({ ...one, term: term(one.term.text) })
     const partsAgain = parts.length === 0 ? noParts : parts.map(again)
     return { whole: whole && again(whole), parts: partsAgain, counted }
   }

@@ -26,7 +26,7 @@ describe('the profile of 256 MB', () => {
       },
       cacheKb: { engine: 8_192, search: 8_192 },
       heaps: {
-        engine: { maxOldGenerationSizeMb: 72, maxYoungGenerationSizeMb: 4 },
+        engine: { maxOldGenerationSizeMb: 72, maxYoungGenerationSizeMb: 8 },
         search: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 4 },
         parser: { maxOldGenerationSizeMb: 80, maxYoungGenerationSizeMb: 16 },
       },

@@ -4,6 +4,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
+import stem from 'wink-porter2-stemmer'
+import { createTermMemory } from '../../../src/text/term-memory.ts'
 import { BIGRAM_PREFIX, createAnalyzer } from '../../../src/text/tokenize.ts'
 import { loadTestTables } from '../../text-tables.ts'
 
@@ -220,6 +222,24 @@ describe('query', () => {
       ],
     )
     assert.deepEqual(analyzer.query('').words, [])
+  })
+
+  it('stems what Porter2 would change, and nothing else', () => {
+    const memory = createTermMemory(stem)
+    const letters = fc.stringMatching(/^[a-z]{0,9}$/)
+    const endings =
+      'ational tional alize icate iciti ative ical ness ful ization fulness ousness biliti lessli entli ousli iviti fulli enci anci abli izer ator alli bli ogi li ement ance ence able ible ment ant ent ism ate iti ous ive ize sion tion al er ic ed edly ing ingly eed eedly s es ies us y e ll'
+    const ending = fc.constantFrom('', ...endings.split(' '))
+    fc.assert(
+      fc.property(letters, ending, (beginning, end) => {
+        const word = `${beginning}${end}`
+        if (word === '') return
+        const { whole } = memory.word(word, 0, word.length)
+        assert.equal(whole?.term.text, stem(word))
+        memory.trim()
+      }),
+      { numRuns: 5_000 },
+    )
   })
 
   it('keeps order and repeats, with the form beside the stem', () => {
