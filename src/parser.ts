@@ -3,7 +3,14 @@ import { parentPort, threadId } from 'node:worker_threads'
 import type { Transferable } from 'node:worker_threads'
 import type { Config } from './config.ts'
 import { readRecord, type ImportRecord } from './crawl/imported.ts'
-import type { ListJob, ListOutcome, ParsedPage, ParseJob, ParseOutcome } from './crawl/page.ts'
+import type {
+  ListJob,
+  ListOutcome,
+  ParsedItem,
+  ParsedPage,
+  ParseJob,
+  ParseOutcome,
+} from './crawl/page.ts'
 import { createParser } from './crawl/parse.ts'
 import { parseListJob } from './crawl/sitemap.ts'
 import { plainError } from './lib/errors.ts'
@@ -68,7 +75,14 @@ export function run({ config, usesKeywordModel, tables }: ParserData): void {
   })
 }
 
-const buffersOf = ({
+const buffersOf = (page: ParsedPage): ArrayBuffer[] => [
+  ...ownBuffersOf(page),
+  ...(Array.isArray(page.items) ? (page.items as ParsedItem[]) : []).flatMap((item) =>
+    ownBuffersOf(item.page),
+  ),
+]
+
+const ownBuffersOf = ({
   text,
   rest,
   quants,

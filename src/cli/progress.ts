@@ -110,16 +110,30 @@ const reasons = (record: Record<string, number>): string => {
 
 /** "news/detail: 10 pages", and what went wrong on them. */
 function ruleLines(name: string, counts: JobCounts['rules'][string]): string[] {
-  const { pages, links, empty, unexpected, incomplete, troubled, problem } = counts
+  const { pages, links, empty, unexpected, incomplete, troubled, problem, items } = counts
   const of = (n: number): string => `in ${n} of ${pages} pages`
   return [
-    `${name}: ${pages} pages${links === 0 ? '' : `, ${links} links`}`,
+    `${name}: ${pages} pages${links === 0 ? '' : `, ${links} links`}${items === undefined ? '' : `, ${items.found} items`}`,
+    ...(items === undefined ? [] : itemLines(name, items, of)),
     ...(incomplete === 0 ? [] : [`${name}: a required field is missing ${of(incomplete)}`]),
     ...Object.entries(empty).map(([field, n]) => `${name}: field ${field} empty ${of(n)}`),
     ...Object.entries(unexpected).map(
       ([field, n]) => `${name}: field ${field} is not as the rule expects ${of(n)}`,
     ),
     ...(troubled === 0 ? [] : [`${name}: trouble ${of(troubled)}, for instance ${problem}`]),
+  ]
+}
+
+function itemLines(
+  name: string,
+  { found, empty, incomplete, pagesWithout }: NonNullable<JobCounts['rules'][string]['items']>,
+  ofPages: (n: number) => string,
+): string[] {
+  const of = (n: number): string => `in ${n} of ${found} items`
+  return [
+    ...(pagesWithout === 0 ? [] : [`${name}: no items ${ofPages(pagesWithout)}`]),
+    ...(incomplete === 0 ? [] : [`${name}: a required field is missing ${of(incomplete)}`]),
+    ...Object.entries(empty).map(([field, n]) => `${name}: field ${field} empty ${of(n)}`),
   ]
 }
 

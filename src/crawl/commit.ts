@@ -3,6 +3,7 @@ import { hostOf } from '../lib/url.ts'
 import type { DocumentExtra } from '../store/read-documents.ts'
 import type { Store } from '../store/store.ts'
 import type { Distinct } from './distinct.ts'
+import { writeItems } from './commit-items.ts'
 import type { Duplicates, Placement } from './duplicates.ts'
 import type { FoundUrl, Frontier, Lease, Settled, Settlement } from './frontier.ts'
 import type { HostRules } from './host-rules.ts'
@@ -119,6 +120,24 @@ export function createCommitter(tools: CommitTools): Committer {
 }
 
 function writeVisit(visited: Visited, tools: CommitTools, result: Committed): Settlement {
+  const settlement = writeOwn(visited, tools, result)
+  if (visited.lease.kind !== 'page') return settlement
+  const { store, duplicates, now } = tools
+  writeItems(visited, isGone(settlement), {
+    store,
+    put: (item, page) => writePage(item, page, tools, result),
+    remove(urlId) {
+      duplicates.remove(urlId)
+      const removed = store.removeDocument(urlId)
+      if (removed?.promoted) result.promoted.push(removed.promoted.docno)
+    },
+    now,
+  })
+  return settlement
+}
+
+/** What becomes of the page itself. */
+function writeOwn(visited: Visited, tools: CommitTools, result: Committed): Settlement {
   const { page, settlement, lease } = visited
   if (page !== null) {
     tools.distinct?.note(lease.url, page)

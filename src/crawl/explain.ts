@@ -11,6 +11,7 @@ import { changeLines, isoTime, learnedLines, visitLines } from './explain-host.t
 import { expiredReason } from './expiry.ts'
 import { trapReason } from './frontier-rows.ts'
 import type { HostRules } from './host-rules.ts'
+import { itemUrl } from './item-url.ts'
 import type { RobotsGate } from './robots-gate.ts'
 import { isInScope, type ScopeSpec } from './scope.ts'
 import type { SeenFilter } from './seen.ts'
@@ -30,10 +31,10 @@ type Line = UrlStory['lines'][number]
 
 /** @throws AppError invalid_parameter */
 export function explainUrl(text: string, tools: ExplainTools): UrlStory {
-  const canonicalUrl = normalizeUrl(text)
+  const { store } = tools
+  const canonicalUrl = addressOf(text, store)
   if (canonicalUrl === null)
     throw new AppError('invalid_parameter', `no http or https URL: ${text.slice(0, 200)}`)
-  const { store } = tools
   const row = store.urlRow(canonicalUrl)
   const document = row === null ? null : store.documentByUrlId(row.id)
   const lines: Line[] = [
@@ -47,8 +48,36 @@ export function explainUrl(text: string, tools: ExplainTools): UrlStory {
     ...ruleForLines(canonicalUrl, row, tools),
     ...wordLines(row, store),
     ...documentLines(row, document, store),
+    ...itemLines(row, store),
   ]
   return { url: text, canonicalUrl, known: row !== null, state: stateOf(row), lines, document }
+}
+
+/** A fragment means something where it names a document that stands on the page. */
+function addressOf(text: string, store: Store): string | null {
+  const page = normalizeUrl(text)
+  const item = page === null || !text.includes('#') ? null : itemUrl(text, page)
+  return item !== null && store.urlRow(item) !== null ? item : page
+}
+
+const itemsShown = 10
+
+function itemLines(row: UrlRow | null, store: Store): Line[] {
+  if (row === null) return []
+  const parent = store.parentOf(row.id)
+  if (parent !== null) return [{ about: 'item', text: `it stands on ${parent}` }]
+  const items = store.itemsOf(row.id)
+  if (items.length === 0) return []
+  const missing = items.filter(({ isMissing }) => isMissing).length
+  const doubt =
+    missing === 0 ? '' : '; the last visit found none, they go if the next one finds none either'
+  return [
+    { about: 'items', text: `${items.length} documents stand on it${doubt}` },
+    ...items.slice(0, itemsShown).map(({ urlId }) => ({
+      about: 'item',
+      text: store.documentByUrlId(urlId)?.url ?? 'without a document',
+    })),
+  ]
 }
 
 function addressLines(given: string, canonicalUrl: string): Line[] {

@@ -116,6 +116,8 @@ export type ParsedPage = {
   fingerprintFields?: readonly string[]
   /** How its rule fared, where it has one. */
   rule?: RuleReport
+  /** Documents of their own that stand on it; left out where its rule knows none, 'unknown' where it could not be read for them. */
+  items?: readonly ParsedItem[] | 'unknown'
   /** Its rule says that it is a way to other pages, and no document. */
   isUnstored?: true
   /** There is nothing to read before JavaScript ran. */
@@ -127,6 +129,9 @@ export type ParsedPage = {
   /** Counts the changes of the lists: those it was judged by. */
   wordsVersion?: number
 }
+
+/** `page` has no links. */
+export type ParsedItem = { url: string; page: ParsedPage }
 
 export type ParseOutcome =
   | { kind: 'page'; page: ParsedPage }

@@ -12,11 +12,19 @@ import { type Content, extractContent } from './extract.ts'
 import { judgeContent, judgePage, maskFields } from './filter-page.ts'
 import { recognise } from './fingerprint-fields.ts'
 import { copyOf, shownLine } from './kept-text.ts'
-import type { FieldValue, ParsedPage, ParseJob, ParseOutcome } from './page.ts'
+import type { FieldValue, ParsedItem, ParsedPage, ParseJob, ParseOutcome } from './page.ts'
 import { lineHashesOf } from './line-hashes.ts'
 import { canonicalOf, directivesOf, feedsOf, linksOf, promptRefresh } from './page-links.ts'
 import { parsePageTree, treeLimits } from './page-tree.ts'
-import { applyToHtml, readJsonPage, ruledParts, withRule } from './rule-page.ts'
+import type { AppliedRule } from './apply-rule.ts'
+import {
+  applyToHtml,
+  contentOfItem,
+  readJsonPage,
+  reportOfItem,
+  ruledParts,
+  withRule,
+} from './rule-page.ts'
 import { isShell } from './shell.ts'
 import { isMarkdown, isPage, isPdf, mediaType, sniff } from './sniff.ts'
 
@@ -97,6 +105,7 @@ async function readHtml(
   const links = linksOf(tree, url, linksMax, directives.nofollow, charset)
   return {
     ...(await analyse(content, tree.lang, job, options, found?.fields)),
+    ...(await itemsOf(found, job, { lang: tree.lang, charset, ...directives }, options)),
     ...withLinkTexts(ruledParts(job, found, [...links.keys()]), links),
     ...(isShell(html, `${content.text}\n${content.rest}`, content.title) ? { isShell: true } : {}),
     canonical: canonicalOf(tree, url),
@@ -161,6 +170,12 @@ async function readJson(
   const { noindex, noarchive } = directivesOf(null, job.robotsTag, (options.now ?? Date.now)())
   const page: ParsedPage = {
     ...(await analyse(read.content, '', job, options, read.found.fields)),
+    ...(await itemsOf(
+      read.found,
+      job,
+      { lang: '', charset, noarchive, expiresAtMs: null },
+      options,
+    )),
     ...ruledParts(job, read.found, []),
     canonical: null,
     refresh: null,
@@ -170,6 +185,47 @@ async function readJson(
     charset,
   }
   return { kind: 'page', page }
+}
+
+/** What an item has of the page that it stands on. */
+type ItemOf = { lang: string; charset: string; noarchive: boolean; expiresAtMs: number | null }
+
+/** Items are read as pages are: found by their words, recognised as copies, judged by word lists, each by itself. */
+async function itemsOf(
+  found: AppliedRule | null,
+  job: ParseJob,
+  { lang, charset, noarchive, expiresAtMs }: ItemOf,
+  options: PageOptions,
+): Promise<Pick<ParsedPage, 'items'>> {
+  if (found?.items === undefined) return {}
+  if (found.items === 'unknown') return { items: 'unknown' }
+  const words = options.words?.() ?? null
+  const items: ParsedItem[] = []
+  for (const item of found.items) {
+    const judge = words === null ? null : judgeWords(words)
+    const content = withRule(contentOfItem(item), item)
+    const page: ParsedPage = {
+      ...(await analyse(
+        content,
+        lang,
+        { ...job, url: item.url },
+        { ...options, judge },
+        item.fields,
+      )),
+      fields: item.fields,
+      links: [],
+      canonical: null,
+      refresh: null,
+      feeds: [],
+      noindex: false,
+      noarchive,
+      ...(expiresAtMs === null ? {} : { expiresAtMs }),
+      charset,
+      rule: reportOfItem(found.report, item),
+    }
+    items.push({ url: item.url, page: judgePage(page, judge) })
+  }
+  return { items }
 }
 
 type Analysed = Omit<

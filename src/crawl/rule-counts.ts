@@ -18,10 +18,19 @@ export function countRule(counts: Record<string, RuleCounts>, report: RuleReport
   for (const field of report.empty) count.empty[field] = (count.empty[field] ?? 0) + 1
   for (const field of report.unexpected ?? [])
     count.unexpected[field] = (count.unexpected[field] ?? 0) + 1
+  if (report.items !== undefined) countItems(count, report.items)
   if (report.problems.length > 0) {
     count.troubled++
     count.problem = report.problems[0] ?? ''
   }
+}
+
+function countItems(count: RuleCounts, items: NonNullable<RuleReport['items']>): void {
+  const of = (count.items ??= { found: 0, empty: {}, incomplete: 0, pagesWithout: 0 })
+  of.found += items.found
+  of.incomplete += items.incomplete
+  if (items.found === 0) of.pagesWithout++
+  for (const [field, n] of Object.entries(items.empty)) of.empty[field] = (of.empty[field] ?? 0) + n
 }
 
 const emptyCounts = (): RuleCounts => ({
@@ -38,7 +47,8 @@ const emptyCounts = (): RuleCounts => ({
 export const failedRule = (
   { source, rule }: RuleForPage,
   problem: string,
-): Required<Pick<ParsedPage, 'rule'>> => ({
+): Pick<ParsedPage, 'rule' | 'items'> => ({
+  ...(rule.items === undefined ? {} : { items: 'unknown' as const }),
   rule: {
     source,
     rule: rule.name,

@@ -12,12 +12,14 @@ import {
   ValueProblem,
 } from '../lib/read-value.ts'
 import { normalizeUrl } from '../lib/url.ts'
+import { itemUrl } from './item-url.ts'
 import { parseJsonPath } from './json-list.ts'
 import {
   type Expectation,
   type Extractor,
   type FieldResult,
   type FieldSpec,
+  type ItemSpec,
   type LinkSpec,
   type NextSpec,
   pageProperties,
@@ -38,6 +40,7 @@ const expectationsMax = 20
 export const nextMaxDefault = 100
 const nextMaxMax = 10_000
 export const linksMaxDefault = 5_000
+const itemsMaxMax = 5_000
 const templateCharsMax = 1_000
 
 export const fieldNames = {
@@ -159,20 +162,61 @@ const readTemplateShape = object(
   ['template', 'values'],
 )
 
-const readTemplate: Reader<TemplateSpec> = (value, path) => {
-  const read = readTemplateShape(value, path)
-  const names = Object.keys(read.values)
-  const used = [...read.template.matchAll(/\{([^{}]+)\}/g)].map((match) => match[1] ?? '')
+function checkTemplate(template: string, names: readonly string[], path: string): void {
+  const used = [...template.matchAll(/\{([^{}]+)\}/g)].map((match) => match[1] ?? '')
   const unknown = used.find((name) => !names.includes(name))
   if (unknown !== undefined)
     throw new ValueProblem(`${path}.template`, `{${unknown}} is none of the values`)
   if (used.length === 0)
     throw new ValueProblem(`${path}.template`, 'it names no value: "https://host/page/{id}"')
+}
+
+const readTemplate: Reader<TemplateSpec> = (value, path) => {
+  const read = readTemplateShape(value, path)
+  const names = Object.keys(read.values)
+  checkTemplate(read.template, names, path)
   if (names.length > 1 && read.each === undefined)
     throw new ValueProblem(path, 'more than one value needs "each": what holds one of each')
   if (normalizeUrl(read.template.replace(/\{[^{}]+\}/g, '1'), 'http://host/') === null)
     throw new ValueProblem(`${path}.template`, 'it makes no http or https URL')
   return read
+}
+
+const pageShape = Object.fromEntries(pageProperties.map((name) => [name, readField])) as Record<
+  (typeof pageProperties)[number],
+  Reader<FieldSpec>
+>
+
+const readItemShape = object(
+  {
+    each: withOneWay(object({ css: selector, xpath: selector, json: readJsonPath }, [])),
+    values: named({ ...fieldNames, max: 10 }, readExtractor),
+    template: text({ max: templateCharsMax }),
+    page: object(pageShape, []),
+    fields: named(fieldNames, readField),
+    max: number({ min: 1, max: itemsMaxMax }),
+  },
+  ['each', 'values'],
+)
+
+const readItems: Reader<ItemSpec> = (value, path) => {
+  const read = readItemShape(value, path)
+  const names = Object.keys(read.values)
+  const template = read.template ?? `#${names.map((name) => `{${name}}`).join('-')}`
+  checkTemplate(template, names, path)
+  // Values come from the page: they must not choose the host.
+  if (itemUrl(template.replace(/\{[^{}]+\}/g, '1'), 'http://host/') === null)
+    throw new ValueProblem(`${path}.template`, 'it makes no http or https URL')
+  if (/^(?:https?:)?\/\/[^/?#]*\{/i.test(template))
+    throw new ValueProblem(`${path}.template`, 'a value stands in its host')
+  return {
+    each: read.each,
+    values: read.values,
+    template,
+    page: read.page ?? {},
+    fields: read.fields ?? {},
+    ...(read.max === undefined ? {} : { max: read.max }),
+  }
 }
 
 const readResult: Reader<FieldResult> = (value, path) => {
@@ -183,11 +227,6 @@ const readExpectation: Reader<Expectation> = object(
   { url: text({ max: 2_000 }), fields: named(fieldNames, readResult) },
   ['url', 'fields'],
 )
-
-const pageShape = Object.fromEntries(pageProperties.map((name) => [name, readField])) as Record<
-  (typeof pageProperties)[number],
-  Reader<FieldSpec>
->
 
 export const readFingerprintFields = oneOrMore(text({ max: 64 }), { max: fieldsMax })
 
@@ -219,6 +258,7 @@ const readShape = object(
     details: oneOrMore(readTemplate, { max: linkSpecsMax }),
     page: object(pageShape, []),
     fields: named(fieldNames, readField),
+    items: readItems,
     expect: oneOrMore(readExpectation, { max: expectationsMax }),
     fingerprintFields: readFingerprintFields,
   },
@@ -230,8 +270,8 @@ export const readRule: Reader<Rule> = (value, path) => {
   const read = readShape(value, path)
   const { links = [], next = [], details = [], kind, format = 'html' } = read
   const namesLinks = links.length + next.length + details.length > 0
-  if (kind === 'list' && format === 'json' && !namesLinks)
-    throw new ValueProblem(path, 'a JSON list needs "links", "next" or "details"')
+  if (kind === 'list' && format === 'json' && !namesLinks && read.items === undefined)
+    throw new ValueProblem(path, 'a JSON list needs "links", "next", "details" or "items"')
   const expect = read.expect ?? []
   for (const [i, { fields }] of expect.entries()) {
     const unknown = Object.keys(fields).find((name) => read.fields?.[name] === undefined)
@@ -239,7 +279,11 @@ export const readRule: Reader<Rule> = (value, path) => {
       throw new ValueProblem(`${path}.expect[${i}].fields.${unknown}`, 'the rule has no such field')
   }
   const { fingerprintFields } = read
-  refuseUnknownFields(fingerprintFields ?? [], Object.keys(read.fields ?? {}), path)
+  refuseUnknownFields(
+    fingerprintFields ?? [],
+    Object.keys({ ...read.fields, ...read.items?.fields }),
+    path,
+  )
   return {
     name: read.name,
     kind,
@@ -252,6 +296,7 @@ export const readRule: Reader<Rule> = (value, path) => {
     details,
     page: read.page ?? {},
     fields: read.fields ?? {},
+    ...(read.items === undefined ? {} : { items: read.items }),
     expect,
     ...(fingerprintFields === undefined ? {} : { fingerprintFields }),
   }

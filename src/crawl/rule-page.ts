@@ -1,6 +1,8 @@
 /** Where a rule meets the page: HTML with its rule applied, and JSON documents, which only a rule asks for. */
 import { copyOf, shownLine } from './kept-text.ts'
 import type { AppliedRule } from './apply-rule.ts'
+import type { AppliedItem } from './rule-items.ts'
+import type { RuleReport } from './rule-types.ts'
 import type { Content } from './extract.ts'
 import { asText, textsOf } from './json-list.ts'
 import type { ParsedPage, ParseJob } from './page.ts'
@@ -26,7 +28,7 @@ export async function applyToHtml(
 }
 
 /** The content with what the rule found in its place. */
-export function withRule(content: Content, found: AppliedRule | null): Content {
+export function withRule(content: Content, found: Pick<AppliedRule, 'page'> | null): Content {
   if (found === null) return content
   const { title, text, description, author, date } = found.page
   return {
@@ -102,3 +104,23 @@ export async function readJsonPage(
   }
   return { content: withRule(content, found), found }
 }
+
+/** What can be read of an item, before its rule says otherwise. */
+export const contentOfItem = ({ title, text }: AppliedItem): Content => ({
+  title: shownLine(title),
+  description: '',
+  author: '',
+  publishedAtMs: null,
+  text: copyOf(text) || title,
+  headings: '',
+  rest: '',
+  confidence: 1,
+  doubtful: '',
+  kind: 'all',
+})
+
+/** How the rule fared on one item of its page. */
+export const reportOfItem = (
+  { source, rule }: RuleReport,
+  { empty, missing }: AppliedItem,
+): RuleReport => ({ source, rule, empty, missing, problems: [], unexpected: null, links: 0 })

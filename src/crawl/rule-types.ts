@@ -60,6 +60,17 @@ export type TemplateSpec = {
   max?: number
 }
 
+/** Documents of their own that stand on one page; `{name}` in the template for each of the values, all read within what holds the item. */
+export type ItemSpec = {
+  each: { css?: string; xpath?: string; json?: string }
+  values: TemplateSpec['values']
+  /** "#{id}" is a part of the page itself. */
+  template: string
+  page: Readonly<Partial<Record<PageProperty, FieldSpec>>>
+  fields: Readonly<Record<string, FieldSpec>>
+  max?: number
+}
+
 export type NextSpec = Extractor & {
   /** Pages further than so many links from the start lead to no next one. */
   max?: number
@@ -88,6 +99,7 @@ export type Rule = {
   /** What stands in for the program's own findings. */
   page: Readonly<Partial<Record<PageProperty, FieldSpec>>>
   fields: Readonly<Record<string, FieldSpec>>
+  items?: ItemSpec
   expect: readonly Expectation[]
   /** Properties of the page and fields that alone make its fingerprint; none = its main text. Left out by older versions. */
   fingerprintFields?: readonly string[]
@@ -106,4 +118,6 @@ export type RuleReport = {
   /** Fields that are not as the rule expects of this URL; null where it expects nothing. */
   unexpected: readonly string[] | null
   links: number
+  /** Of a rule for items: how many there are, and how many of them lack a field, or one that is required. */
+  items?: { found: number; empty: Readonly<Record<string, number>>; incomplete: number }
 }

@@ -157,7 +157,7 @@ function withFingerprintFields(
   path: string,
 ): readonly Rule[] {
   if (fingerprintFields === undefined) return rules
-  const fields = rules.flatMap((rule) => Object.keys(rule.fields))
+  const fields = rules.flatMap((rule) => Object.keys({ ...rule.fields, ...rule.items?.fields }))
   if (rules.length === 0)
     throw new ValueProblem(
       below(path, 'fingerprintFields'),

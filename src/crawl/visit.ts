@@ -3,7 +3,7 @@ import type { FoundWord } from '../text/judge-words.ts'
 import type { RuleForPage } from './described.ts'
 import type { Fared, Lease, Settlement } from './frontier.ts'
 import { hostLimitReason } from './host-budget.ts'
-import type { FetchOutcome, ParsedPage, ParseJob, ParseOutcome } from './page.ts'
+import type { FetchOutcome, ParsedItem, ParsedPage, ParseJob, ParseOutcome } from './page.ts'
 import type { RuleReport } from './rule-types.ts'
 import { readListVisit, type Listed, type ListTools } from './visit-list.ts'
 import type { RobotsGate } from './robots-gate.ts'
@@ -30,6 +30,10 @@ export type Visited = {
   dropsCopies?: boolean
   /** How the rule of a page that is not stored fared. */
   rule?: RuleReport
+  /** Documents of their own that stand on it; null: its rule knows none. Left out where that is not known: it was not read. */
+  items?: readonly ParsedItem[] | null
+  /** The word lists that a page which is not stored was judged by. */
+  wordsVersion?: number
   /** Words of lists for which a page is not stored. */
   words?: readonly FoundWord[]
   /** Asked the network for the page itself (robots refusals do not). */
@@ -212,6 +216,7 @@ async function readPage(
     feeds: page.feeds,
     mayFold: true,
     wasFetched: true,
+    ...itemsOn(page),
   }
   if (page.noindex)
     return { ...visited, page: null, settlement: { kind: 'refused', status, reason: 'noindex' } }
@@ -238,15 +243,30 @@ async function readPage(
   return { ...visited, page, settlement }
 }
 
+function itemsOn({
+  items,
+  noindex,
+  wordsVersion,
+}: ParsedPage): Pick<Visited, 'items' | 'wordsVersion'> {
+  if (items === 'unknown') return {}
+  return {
+    items: noindex ? null : (items ?? null),
+    ...(wordsVersion === undefined ? {} : { wordsVersion }),
+  }
+}
+
 const truncatedRecrawlMs = 3_600_000
 
 /** A unit of a term, and its share of what the inverter makes of it. */
 const termUnitBytes = 5
 
 /** Bytes a visit holds until it is committed, roughly. */
-export const weightOf = ({ page }: Visited): number =>
-  page === null
-    ? 200
-    : page.text.byteLength + page.rest.byteLength + page.terms.length * termUnitBytes
+export const weightOf = ({ page, items }: Visited): number => {
+  let bytes = 200
+  for (const each of [page, ...(items ?? []).map((item) => item.page)])
+    if (each !== null)
+      bytes += each.text.byteLength + each.rest.byteLength + each.terms.length * termUnitBytes
+  return bytes
+}
 
 export const isAlone = ({ lease }: Visited): boolean => lease.alone

@@ -80,7 +80,11 @@ export const crawlSpec: Schema = {
     delayMs: { type: ['integer', 'null'], minimum: 0, maximum: 3_600_000, default: null },
   },
 }
-const ruleCounts = record({
+const itemCounts = record(
+  { found: count, empty: tally, incomplete: count, pagesWithout: count },
+  'Of a rule for items; pagesWithout: pages on which none was found',
+)
+const ruleCountsAlways = record({
   pages: count,
   empty: { ...tally, description: 'Field -> pages in which it was empty' },
   unexpected: { ...tally, description: 'Field -> pages in which it is not as the rule expects' },
@@ -89,6 +93,10 @@ const ruleCounts = record({
   troubled: count,
   problem: string,
 })
+const ruleCounts: Schema = {
+  ...ruleCountsAlways,
+  properties: { ...ruleCountsAlways.properties, items: itemCounts },
+}
 const jobStatus = record({
   id: count,
   state: {

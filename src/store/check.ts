@@ -45,6 +45,11 @@ const invariants: readonly Invariant[] = [
       WHERE u.outcome IN ('gone', 'redirect')`,
   },
   {
+    says: 'an item has its URL and the URL of its page, and is in no queue',
+    broken: `SELECT 'item ' || i.url_id AS what FROM item i LEFT JOIN url u ON u.id = i.url_id
+      WHERE u.id IS NULL OR u.state <> 2 OR i.parent NOT IN (SELECT id FROM url)`,
+  },
+  {
     says: 'every document has its URL, visited once at least, of the same host',
     broken: `SELECT 'document ' || docno AS what FROM doc d LEFT JOIN url u ON u.id = d.url_id
       WHERE u.id IS NULL OR u.host <> d.host OR u.outcome IS NULL`,

@@ -150,6 +150,13 @@ export type RuleCounts = {
   /** Pages on which something of the rule could not be done, and the last such thing. */
   troubled: number
   problem: string
+  /** Of a rule for items: how many, field -> items in which it was empty, items that lack a required one, pages on which none was found. */
+  items?: {
+    found: number
+    empty: Record<string, number>
+    incomplete: number
+    pagesWithout: number
+  }
 }
 export type JobStatus = {
   id: number

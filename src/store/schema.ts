@@ -126,6 +126,12 @@ CREATE TABLE link_seg_next(id INTEGER PRIMARY KEY, level INTEGER NOT NULL, mindo
   dir BLOB NOT NULL, lens BLOB NOT NULL) STRICT;
 `
 
+const version11 = `
+-- documents that stand on the page of another URL (rules: items). parent = the url_id of that page. missing = 1: it showed none at its last visit
+CREATE TABLE item(url_id INTEGER PRIMARY KEY, parent INTEGER NOT NULL, missing INTEGER NOT NULL DEFAULT 0) STRICT;
+CREATE INDEX item_parent ON item(parent);
+`
+
 /** Index = schema version before the step. Each step runs in one transaction with its `user_version`. */
 export const migrations: readonly string[] = [
   version1,
@@ -138,4 +144,5 @@ export const migrations: readonly string[] = [
   version8,
   version9,
   version10,
+  version11,
 ]

@@ -11,6 +11,7 @@ import { createHostRulesTable, type HostRulesTable } from './host-rules.ts'
 import { createHostPages, type HostPages } from './host-pages.ts'
 import { createHosts, type Hosts } from './hosts.ts'
 import { createInbound, type Inbound } from './inbound.ts'
+import { createItemTable, type ItemTable } from './items.ts'
 import { createJobTable, type JobTable } from './jobs.ts'
 import { createMeta, fingerprintSeedOf, makeCursorKey, type Meta } from './meta.ts'
 import { createDocumentReads, type DocumentReads } from './read-documents.ts'
@@ -31,6 +32,7 @@ export type Store = DocumentReads &
   HostPages &
   Omit<Inbound, 'saveLinkChanges'> &
   HostRulesTable &
+  ItemTable &
   JobTable &
   DescribedSources &
   RunTable &
@@ -87,6 +89,7 @@ function assemble(db: Db, now: () => number): Store {
     ...createHostPages(db),
     ...inbound,
     ...createHostRulesTable(db),
+    ...createItemTable(db, hosts),
     ...createJobTable(db, now),
     ...createDescribedSources(db, now),
     ...createRunTable(db),

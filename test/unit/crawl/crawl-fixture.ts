@@ -13,6 +13,7 @@ import { openFrontier } from '../../../src/crawl/frontier-sqlite.ts'
 import { HostRules } from '../../../src/crawl/host-rules.ts'
 import { readRecord } from '../../../src/crawl/imported.ts'
 import type { FetchOutcome } from '../../../src/crawl/page.ts'
+import { createParser } from '../../../src/crawl/parse.ts'
 import type { SeenFilter } from '../../../src/crawl/seen.ts'
 import { parseListJob } from '../../../src/crawl/sitemap.ts'
 import type { CrawlSpec, JobStatus } from '../../../src/store/records.ts'
@@ -30,6 +31,9 @@ export type Answer =
       noarchive?: boolean
       expiresAtMs?: number
     }
+  /** Read by the real parser, with the rule of its source. */
+  | { body: string; type: 'text/html' | 'application/json' }
+  | { notModified: true }
   /** A sitemap or feed. */
   | { list: string }
   | { to: string }
@@ -50,6 +54,7 @@ const daily = {
 } as const
 const analyzer = createAnalyzer(loadTestTables())
 const noKeywords = { keywords: () => Promise.resolve([]) }
+const parser = createParser({ analyzer, keywords: noKeywords, decodedBytesMax: 1e7 })
 const opened: { store: Store; directory: string; crawl: Crawl }[] = []
 after(async () => {
   for (const { store, directory, crawl } of opened) {
@@ -70,7 +75,7 @@ export function openCrawl(
   }: { sitemaps?: readonly string[]; now?: () => number; seen?: SeenFilter } = {},
 ) {
   const directory = mkdtempSync(join(tmpdir(), 'findling-crawl-'))
-  const store = openStore(join(directory, 'findling.db'))
+  const store = openStore(join(directory, 'findling.db'), { now })
   const asked: string[] = []
   const disk = { freeBytes: Infinity }
   const states: string[] = []
@@ -108,6 +113,7 @@ export function openCrawl(
     },
     async parse(job) {
       const answer = answerOf(job.url)
+      if ('body' in answer) return parser.parse(job)
       assert.ok('text' in answer)
       const record = {
         url: job.url,
@@ -169,18 +175,20 @@ function outcomeOf(url: string, answer: Answer): FetchOutcome {
   const elapsedMs = 0
   if ('to' in answer) return { kind: 'redirect', status: 301, to: answer.to, elapsedMs }
   if ('forbidden' in answer) return { kind: 'refused', status: 403, reason: 'forbidden', elapsedMs }
+  if ('notModified' in answer) return { kind: 'notModified', status: 304, elapsedMs }
   if ('isDown' in answer) return { kind: 'failed', status: 0, reason: 'connect', elapsedMs }
   if ('status' in answer && answer.status === 500)
     return { kind: 'failed', status: 500, reason: 'server-error', elapsedMs }
-  if (!('text' in answer) && !('list' in answer)) return { kind: 'gone', status: 404, elapsedMs }
-  const text = 'text' in answer ? '' : answer.list
+  const isPage = 'text' in answer || 'list' in answer || 'body' in answer
+  if (!isPage) return { kind: 'gone', status: 404, elapsedMs }
+  const text = 'body' in answer ? answer.body : 'list' in answer ? answer.list : ''
   return {
     kind: 'page',
     status: 200,
     finalUrl: url,
     body: new Uint8Array(Buffer.from(text)).buffer,
     encoding: '',
-    contentType: 'text/html',
+    contentType: 'body' in answer ? answer.type : 'text/html',
     etag: null,
     modified: null,
     refresh: null,
