@@ -82,9 +82,10 @@ export const commands: Readonly<Record<string, Command>> = {
     run: explainCommand,
   },
   rules: {
-    synopsis: 'test URL|FILE',
-    about: 'Shows what the rules of --sources FILE make of a page, without writing anything.',
-    operands: [2, 2],
+    synopsis: 'test [URL|FILE...]',
+    about:
+      'Shows what the rules of --sources FILE make of pages; without one, tests all of which something is expected.',
+    operands: [1, 1_000],
     options: { ...rulesOptions, format },
     run: rulesCommand,
   },

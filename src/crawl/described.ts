@@ -98,7 +98,7 @@ export class Described {
       throw new AppError('conflict', `There is a source "${spec.name}" already.`)
     const isChanged = this.#store.transaction(() => {
       const isNew = this.#store.putDescribedSource(spec.name, kept)
-      if (isNew && JSON.stringify(before?.rules) !== JSON.stringify(spec.rules))
+      if (isNew && (before === null || readsOtherwise(before, spec)))
         this.#store.forgetValidators(this.#store.scopesOfDescribed(spec.name).map(({ id }) => id))
       return isNew
     })
@@ -145,6 +145,13 @@ export class Described {
       ?.rules.find(({ matchers }) => matchers.some((matches) => matches(url)))
     return found === undefined ? null : { source: name, rule: found.rule }
   }
+}
+
+/** What a rule expects changes nothing of what it takes. */
+function readsOtherwise(before: SourceSpec, after: SourceSpec): boolean {
+  const takes = ({ rules }: SourceSpec): string =>
+    JSON.stringify(rules.map((rule) => ({ ...rule, expect: [] })))
+  return takes(before) !== takes(after)
 }
 
 /** How the pages of a source are asked for; its own headers go to the hosts of `homes`, null = every host. */

@@ -36,7 +36,7 @@ const selectorCharsMax = 500
 const matchesMax = 20
 const linkSpecsMax = 20
 const transformsMax = 20
-const expectationsMax = 20
+export const expectationsMax = 100
 export const nextMaxDefault = 100
 const nextMaxMax = 10_000
 export const linksMaxDefault = 5_000
@@ -50,6 +50,7 @@ export const fieldNames = {
 }
 const ruleName = text({ max: 64 })
 const shortText = text({ min: 0, max: 500 })
+const longText = text({ min: 0, max: 10_000 })
 const selector = text({ max: selectorCharsMax })
 
 const readJsonPath: Reader<string> = (value, path) => {
@@ -219,9 +220,9 @@ const readItems: Reader<ItemSpec> = (value, path) => {
   }
 }
 
-const readResult: Reader<FieldResult> = (value, path) => {
+export const readResult: Reader<FieldResult> = (value, path) => {
   if (typeof value === 'string' || typeof value === 'number') return value
-  return list(shortText, { max: 200 })(value, path)
+  return list(longText, { max: 200 })(value, path)
 }
 const readExpectation: Reader<Expectation> = object(
   { url: text({ max: 2_000 }), fields: named(fieldNames, readResult) },

@@ -1,6 +1,8 @@
 /** The examples of docs/SOURCES.md, run as they stand there against local sites: which pages, which fields, what is said of them. */
 import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import {
@@ -205,5 +207,90 @@ describe('a file of sources with a mistake', () => {
     assert.equal(code, 65)
     assert.match(stderr, /wrong\.json, line 3: sources\[0\]\.sedes: .*did you mean "seeds"\?/)
     directory.remove()
+  })
+})
+
+describe('a shelf of products on one page', () => {
+  const directory = makeDirectory()
+  const file = join(dirname(directory.path), 'shop.json')
+  const at = ['--sources', file, '--data', directory.path]
+  const shelf = { kettle: 20, toaster: 35, lamp: 12 } as Record<string, number>
+  const server = createServer((request, response) => {
+    if (request.url !== '/shelf') return void response.writeHead(404).end()
+    const rows = Object.entries(shelf).map(
+      ([name, price]) =>
+        `<li id="${name}"><h2>A ${name}</h2><p>It is a ${name} of the best kind.</p><b>${price}</b></li>`,
+    )
+    response.setHeader('content-type', 'text/html')
+    response.end(`<title>Shelf</title><h1>Everything</h1><ul>${rows.join('')}</ul>`)
+  })
+  let url = ''
+  before(async () => {
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/shelf`
+    const rule = {
+      name: 'shelf',
+      kind: 'list',
+      match: '/shelf',
+      fields: { heading: 'h1' },
+      items: {
+        each: 'li',
+        values: { name: { xpath: '@id' } },
+        fields: { price: { css: 'b', type: 'number', required: true } },
+      },
+    }
+    mkdirSync(dirname(file), { recursive: true })
+    const source = { name: 'shop', seeds: url, scope: 'page', rules: [rule] }
+    writeFileSync(file, JSON.stringify({ sources: [source] }))
+  })
+  after(() => {
+    server.close()
+    server.closeAllConnections()
+    directory.remove()
+  })
+
+  it('gives a document each, found by its words and its fields', async () => {
+    const crawled = await run(['crawl', ...at, ...localCrawl])
+    assert.equal(crawled.code, 0, crawled.stderr)
+    assert.match(crawled.stdout, /shop\/shelf: 1 pages, 3 items/)
+    const found = await run(['search', 'kettle kind', '--data', directory.path, '-f', 'json'])
+    assert.equal(JSON.parse(found.stdout).hits[0].url, `${url}#kettle`)
+    const dear = await run([
+      'search',
+      'best field:price>=20',
+      '--data',
+      directory.path,
+      '-f',
+      'json',
+    ])
+    const urls = JSON.parse(dear.stdout).hits.map((hit: { url: string }) => hit.url)
+    assert.deepEqual(urls.toSorted(), [`${url}#kettle`, `${url}#toaster`])
+    const checked = await run(['check', '--data', directory.path])
+    assert.equal(checked.code, 0, checked.stdout)
+  })
+
+  it('is shown by a test of its rule', async () => {
+    const tried = await run(['rules', 'test', url, ...at, ...localServe])
+    assert.equal(tried.code, 0, tried.stderr)
+    assert.match(tried.stdout, /items +3\n +http:\S+#kettle {2}A kettle {2}\{price: 20\}/)
+  })
+
+  it('has its values recorded, and differences told', async () => {
+    const test = ['rules', 'test', ...at, ...localServe]
+    assert.equal((await run(test)).code, 64)
+    const recorded = await run(['rules', 'test', url, '--record', ...at, ...localServe])
+    assert.equal(recorded.code, 0, recorded.stderr)
+    assert.match(
+      recorded.stdout,
+      /\+ heading: Everything\n1 pages recorded in shop\.expected\.json/,
+    )
+    const same = await run(test)
+    assert.deepEqual([same.code, same.stdout], [0, '1 pages are as expected\n'])
+    const kept = join(dirname(file), 'shop.expected.json')
+    writeFileSync(kept, readFileSync(kept, 'utf8').replace('Everything', 'Something'))
+    const other = await run(test)
+    assert.equal(other.code, 1)
+    const told = `shop/shelf ${url}\n  - heading: Something\n  + heading: Everything\n1 of 1 pages are not as expected\n`
+    assert.equal(other.stdout, told)
   })
 })
