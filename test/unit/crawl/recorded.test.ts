@@ -43,9 +43,10 @@ const expectIn = (change: object, all: readonly Recorded[]) =>
 describe('recorded values', () => {
   it('are expected of their page', () => {
     const [shop, other] = withRecorded(sourcesWith(), [recorded])
-    assert.deepEqual(shop?.spec.rules[0]?.expect, [{ url, fields: recorded.fields }])
+    assert.ok(shop)
+    assert.deepEqual(shop.spec.rules[0]?.expect, [{ url, fields: recorded.fields }])
     // What is sent to a server says the same.
-    assert.deepEqual((shop?.given as { rules: { expect: unknown }[] }).rules[0]?.expect, [
+    assert.deepEqual((shop.given as { rules: { expect: unknown }[] }).rules[0]?.expect, [
       { url, fields: recorded.fields },
     ])
     assert.deepEqual(other, sourcesWith()[1])
