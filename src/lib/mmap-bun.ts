@@ -1,7 +1,7 @@
 /** Bun's own mmap behind the contract of lib/mmap.ts. It has neither fallocate nor msync: zeros are written, and fsync waits for the disk. */
 import { closeSync, fstatSync, fsyncSync, openSync, statfsSync, writeSync } from 'node:fs'
 import { AppError } from './errors.ts'
-import type { Mapper } from './mmap.ts'
+import type { FileMapping } from './mmap.ts'
 
 type Bun = {
   mmap(
@@ -13,12 +13,12 @@ type Bun = {
 const zeros = new Uint8Array(65_536)
 
 /** Null where the program does not run under Bun. */
-export function bunMapper(): Pick<Mapper, 'map'> | null {
+export function mappingOfBun(): FileMapping | null {
   const bun = (globalThis as { Bun?: Bun }).Bun
   if (bun === undefined) return null
   return {
+    allocate: lengthen,
     map(file, offsetBytes, lengthBytes) {
-      lengthen(file, offsetBytes + lengthBytes)
       const bytes = bun.mmap(file, { shared: true, offset: offsetBytes, size: lengthBytes })
       return {
         words: new Uint32Array(bytes.buffer, bytes.byteOffset, lengthBytes / 4),

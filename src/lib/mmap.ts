@@ -1,7 +1,7 @@
 /** The door to koffi: files mapped into memory, the C allocator told to be frugal, pages given back. Loaded on demand, because not every machine has it. */
-import { closeSync, fstatSync, openSync, readFileSync, readlinkSync, statSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { AppError } from './errors.ts'
-import { bunMapper } from './mmap-bun.ts'
+import { mappingOfBun } from './mmap-bun.ts'
 
 /** Offsets and lengths are multiples of this, which fits kernels with pages of 4, 16 and 64 KiB. */
 export const mapGranuleBytes = 65_536
@@ -25,6 +25,17 @@ export type Mapper = {
   map(file: string, offsetBytes: number, lengthBytes: number): MappedRegion
 }
 
+/** What a runtime supplies; `createMapper` knows what holds for all of them. */
+export type FileMapping = {
+  /**
+   * Gives the file blocks up to `endBytes`, so that no hole is left before a region either.
+   * @throws AppError storage_full | io
+   */
+  allocate(file: string, endBytes: number): void
+  /** @throws AppError io */
+  map(file: string, offsetBytes: number, lengthBytes: number): MappedRegion
+}
+
 const protectRead = 1
 const protectWrite = 2
 const mapShared = 1
@@ -36,11 +47,10 @@ const noSpaceErrors = [28 /* ENOSPC */, 122 /* EDQUOT */]
 
 /** @throws AppError io where koffi has no build for this machine: the caller uses heap memory instead. */
 export async function loadMapper(): Promise<Mapper> {
-  const ofBun = bunMapper()
-  if (ofBun !== null) return guarded(ofBun)
+  const ofBun = mappingOfBun()
+  if (ofBun !== null) return createMapper(ofBun)
   try {
-    const koffi = await import('koffi')
-    return createMapper(koffi)
+    return createMapper(mappingOfKoffi(await import('koffi')))
   } catch (error) {
     throw new AppError('io', `files cannot be mapped: ${String(error)}`, { cause: error })
   }
@@ -68,17 +78,16 @@ export async function tuneAllocator(): Promise<void> {
   }
 }
 
-/** What holds for every implementation: whole granules, and no mapping over holes. */
-function guarded(mapper: Mapper): Mapper {
+function createMapper(mapping: FileMapping): Mapper {
   return {
     map(file, offsetBytes, lengthBytes) {
       if (offsetBytes % mapGranuleBytes !== 0 || lengthBytes % mapGranuleBytes !== 0)
         throw new RangeError(`mapped regions are multiples of ${mapGranuleBytes} bytes`)
-      const region = mapper.map(file, offsetBytes, lengthBytes)
+      mapping.allocate(file, offsetBytes + lengthBytes)
       const { size, blocks } = statSync(file)
       // A file system that compresses or promises more than it has cannot be trusted with a mapping.
       if (blocks * blockBytes < size) throw new AppError('io', `${file} is sparse: not mapped`)
-      return region
+      return mapping.map(file, offsetBytes, lengthBytes)
     },
   }
 }
@@ -129,7 +138,7 @@ export function unwrittenRanges(smaps: string, file: string): AddressRange[] {
   return ranges
 }
 
-function createMapper(koffi: typeof import('koffi')): Mapper {
+function mappingOfKoffi(koffi: typeof import('koffi')): FileMapping {
   // null: the C library that this program is linked with.
   const libc = koffi.load(null)
   const fallocate = libc.func('int posix_fallocate(int fd, int64_t offset, int64_t length)')
@@ -137,45 +146,37 @@ function createMapper(koffi: typeof import('koffi')): Mapper {
     'void *mmap(void *at, size_t length, int protection, int flags, int fd, int64_t offset)',
   )
   const msync = libc.func('int msync(void *at, size_t length, int flags)')
-  /** All blocks up to `endBytes`, so that no hole is left before the region either. */
-  const allocate = (fd: number, file: string, endBytes: number): void => {
-    const failure: number = fallocate(fd, 0, endBytes)
-    if (failure === 0) return
-    const code = noSpaceErrors.includes(failure) ? 'storage_full' : 'io'
-    throw new AppError(code, `${file}: ${endBytes} bytes cannot be allocated (error ${failure})`)
-  }
   return {
+    allocate(file, endBytes) {
+      const failure: number = withFile(file, (fd) => fallocate(fd, 0, endBytes))
+      if (failure === 0) return
+      const code = noSpaceErrors.includes(failure) ? 'storage_full' : 'io'
+      throw new AppError(code, `${file}: ${endBytes} bytes cannot be allocated (error ${failure})`)
+    },
     map(file, offsetBytes, lengthBytes) {
-      if (offsetBytes % mapGranuleBytes !== 0 || lengthBytes % mapGranuleBytes !== 0)
-        throw new RangeError(`mapped regions are multiples of ${mapGranuleBytes} bytes`)
       // POSIX: the mapping outlives the descriptor.
-      const fd = openSync(file, 'r+')
-      try {
-        allocate(fd, file, offsetBytes + lengthBytes)
-        const { size, blocks } = fstatSync(fd)
-        // A file system that compresses or promises more than it has cannot be trusted with a mapping.
-        if (blocks * blockBytes < size) throw new AppError('io', `${file} is sparse: not mapped`)
-        const at: unknown = mmap(
-          null,
-          lengthBytes,
-          protectRead | protectWrite,
-          mapShared,
-          fd,
-          offsetBytes,
-        )
-        if (at === null || koffi.address(at) === mapFailed)
-          throw new AppError('io', `${file}: mmap failed (error ${koffi.errno()})`)
-        return {
-          words: new Uint32Array(koffi.view(at, lengthBytes)),
-          sync() {
-            const failure: number = msync(at, lengthBytes, msyncWait)
-            if (failure !== 0)
-              throw new AppError('io', `${file}: msync failed (error ${koffi.errno()})`)
-          },
-        }
-      } finally {
-        closeSync(fd)
+      const at: unknown = withFile(file, (fd) =>
+        mmap(null, lengthBytes, protectRead | protectWrite, mapShared, fd, offsetBytes),
+      )
+      if (at === null || koffi.address(at) === mapFailed)
+        throw new AppError('io', `${file}: mmap failed (error ${koffi.errno()})`)
+      return {
+        words: new Uint32Array(koffi.view(at, lengthBytes)),
+        sync() {
+          const failure: number = msync(at, lengthBytes, msyncWait)
+          if (failure !== 0)
+            throw new AppError('io', `${file}: msync failed (error ${koffi.errno()})`)
+        },
       }
     },
+  }
+}
+
+function withFile<R>(file: string, work: (fd: number) => R): R {
+  const fd = openSync(file, 'r+')
+  try {
+    return work(fd)
+  } finally {
+    closeSync(fd)
   }
 }
