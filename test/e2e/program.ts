@@ -29,6 +29,8 @@ export type RunOptions = {
   env?: Record<string, string>
   cwd?: string
   timeoutMs?: number
+  /** A command that is given the program and its arguments: a tracer, a shell that counts. */
+  around?: readonly string[]
 }
 
 /** A fresh data directory path below the temporary folder; `remove` clears it away. */
@@ -66,7 +68,8 @@ export type Started = {
 }
 
 export function start(args: readonly string[], options: RunOptions = {}): Started {
-  const child = spawn(file, [...before, ...args], {
+  const [first = file, ...rest] = [...(options.around ?? []), file, ...before, ...args]
+  const child = spawn(first, rest, {
     cwd: options.cwd ?? tmpdir(),
     env: environment(options.env),
     stdio: ['pipe', 'pipe', 'pipe'],
