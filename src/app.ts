@@ -8,9 +8,10 @@ import { textTables } from './assets.ts'
 import type { Config } from './config.ts'
 import { KeptThread } from './kept-thread.ts'
 import { AppError } from './lib/errors.ts'
+import { collectGarbage } from './lib/garbage.ts'
 import { lockDirectory } from './lib/lock.ts'
 import type { Log } from './lib/log.ts'
-import { createMemoryReleaser, tuneAllocator } from './lib/mmap.ts'
+import { tuneAllocator } from './lib/mmap.ts'
 import { sendEvent, type Caller } from './lib/rpc.ts'
 import { machineOf } from './machine.ts'
 import { profileOf, type Profile } from './memory.ts'
@@ -19,6 +20,7 @@ import type { SearchAnswer } from './search/answer.ts'
 import type { AskedQuery } from './store/asked-queries.ts'
 import type { ExportCall, SearchCall, SimilarCall } from './searcher.ts'
 import type { CrawlControl, Health, IndexControl, SearchPort } from './server/control.ts'
+import { keepSmall } from './small.ts'
 import type { JobStatus } from './store/records.ts'
 
 export type AppOptions = {
@@ -45,11 +47,8 @@ export type App = {
   close: () => Promise<void>
 }
 
-/** A start is over by then: modules loaded, the first answers given. */
-const startMs = 4_000
-/** A round costs 5-20 ms of CPU time, and as much again for what is needed after all. */
-const releaseEveryMs = 10_000
-const releaseBytesMin = 4 * 1_024 * 1_024
+/** So long after the last query nobody is there to notice that the next one takes a little longer. */
+const restAfterMs = 3_000
 
 /** @throws AppError locked | cannot_create */
 export async function openApp(options: AppOptions): Promise<App> {
@@ -85,11 +84,15 @@ export async function openApp(options: AppOptions): Promise<App> {
     })
   }
   startInOrder(threads)
-  const released = releaseMemory()
   const { engine, search } = threads
+  const queries: Queries = { open: 0, lastMs: 0 }
+  const endSmall = keepSmall({
+    isIdle: () => isIdle(threads, queries, progress),
+    rest: () => restAll(threads),
+  })
   const memory = queryMemoryOf(config, engine, log)
   return {
-    search: searchPort(config, search, memory),
+    search: searchPort(config, search, memory, queries),
     crawl: crawlControl((name, input) => callerOf(engine).call(name, input), progress),
     index: {
       reindex: async () => callerOf(engine).call('reindex'),
@@ -109,7 +112,7 @@ export async function openApp(options: AppOptions): Promise<App> {
       await search?.ready()
     },
     close: async () => {
-      clearInterval(released)
+      endSmall()
       await search?.stop()
       memory?.flush()
       await engine?.stop()
@@ -130,23 +133,6 @@ function queryMemoryOf(config: Config, engine: KeptThread | null, log: Log): Que
     }
   }
   return createQueryMemory((asked) => void send(asked))
-}
-
-/** First when the start is over, then whenever the process has grown: an idle one is left alone. */
-function releaseMemory(): NodeJS.Timeout {
-  let release: (() => void) | null = null
-  let leftBytes = 0
-  const turn = (): void => {
-    if (release === null || process.memoryUsage.rss() < leftBytes + releaseBytesMin) return
-    release()
-    leftBytes = process.memoryUsage.rss()
-  }
-  const begin = async (): Promise<void> => {
-    release = await createMemoryReleaser()
-    turn()
-  }
-  setTimeout(() => void begin(), startMs).unref()
-  return setInterval(turn, releaseEveryMs).unref()
 }
 
 function reportProfile({ gaveUp, bloom }: Profile, log: Log): void {
@@ -202,22 +188,44 @@ class Progress {
   }
 }
 
+type Queries = { open: number; lastMs: number }
+
+function isIdle({ engine }: Threads, { open, lastMs }: Queries, { inWords }: Progress): boolean {
+  if (open > 0 || Date.now() < lastMs + restAfterMs || inWords !== 'idle') return false
+  return engine === null || (engine.isReady() && engine.caller().open() === 0)
+}
+
+/** The engine first: it knows whether something goes on. */
+async function restAll({ engine, search }: Threads): Promise<boolean> {
+  try {
+    if (engine !== null && !(await engine.caller().call<boolean>('rest'))) return false
+    await search?.caller().call('rest')
+  } catch (error) {
+    // A thread that dies or ends gives back everything.
+    if (error instanceof AppError && error.code !== 'internal') return false
+    throw error
+  }
+  await collectGarbage()
+  return true
+}
+
 /** At most `search-queue` queries wait or run at a time; more are refused at once, so that those accepted are answered in time. */
 function searchPort(
   config: Config,
   thread: KeptThread | null,
   memory: QueryMemory | null,
+  queries: Queries,
 ): SearchPort {
-  let open = 0
   const ask = async <T>(name: string, input?: unknown): Promise<T> => {
-    if (open >= config['search-queue']) {
+    if (queries.open >= config['search-queue']) {
       throw new AppError('overloaded', 'Too many queries at once.', { retryAfterS: 1 })
     }
-    open++
+    queries.open++
     try {
       return await callerOf(thread).call(name, input)
     } finally {
-      open--
+      queries.open--
+      queries.lastMs = Date.now()
     }
   }
   return {

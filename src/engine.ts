@@ -15,7 +15,7 @@ import { failedRule } from './crawl/rule-counts.ts'
 import { type Committed, nothingCommitted } from './crawl/commit.ts'
 import { Described } from './crawl/described.ts'
 import { openDistinct, type Distinct } from './crawl/distinct.ts'
-import { openDuplicates, type Duplicates } from './crawl/duplicates.ts'
+import { loadInSlices, openDuplicates, type Duplicates } from './crawl/duplicates.ts'
 import { explainUrl } from './crawl/explain.ts'
 import { fetchPage, fetchRobots, type FetchLimits } from './crawl/fetch.ts'
 import { openFrontier } from './crawl/frontier-sqlite.ts'
@@ -34,11 +34,12 @@ import { agentToken, egressOptions, fetchLimits } from './egress-options.ts'
 import { IndexKeeper } from './index-keeper.ts'
 import { createEgress, type Egress } from './lib/egress.ts'
 import { AppError, plainError } from './lib/errors.ts'
+import { collectGarbage } from './lib/garbage.ts'
 import type { Log } from './lib/log.ts'
 import { createPool, JobFailure, type Pool } from './lib/pool.ts'
 import { answerCalls, createCaller, sendEvent } from './lib/rpc.ts'
 import type { Profile } from './memory.ts'
-import { isDiskFull } from './lib/sqlite.ts'
+import { dropPages, isDiskFull } from './lib/sqlite.ts'
 import type { ParserAnswer, ParserJob } from './parser.ts'
 import type { Filters } from './server/control.ts'
 import type {
@@ -71,7 +72,6 @@ export type EngineCost = { engineMs: number; parsersMs: number; indexMs: number 
 const hourMs = 3_600_000
 const publicDelayMs = 1_000
 const closeGraceMs = 10_000
-const duplicateRows = 2_000
 const copyHostsShown = 50
 /** Pages waiting for a parser: what two batches may hold. */
 const parserQueueMax = 10_000
@@ -174,7 +174,7 @@ class Engine {
   begin(): void {
     if (this.#data.config['remember-queries'] === 'off') forgetQueries(this.#store.db)
     this.#index.keepWorking()
-    this.#loadDuplicates()
+    loadInSlices(this.#distinct)
     this.#words.begin()
     if (this.#data.resumeJobs || this.#data.isRestart) this.#crawl.resumeAll()
     if (!this.#data.resumeJobs) return
@@ -235,10 +235,13 @@ class Engine {
     return this.#described.all((name) => this.#scheduler.nextAt(name))
   }
 
-  /** The SimHash tables, in slices: a crawl that begins earlier reads what is left at once. */
-  #loadDuplicates(): void {
-    const isLoaded = [this.#duplicates, this.#distinct].map((part) => part.load(duplicateRows))
-    if (isLoaded.includes(false)) setImmediate(() => this.#loadDuplicates())
+  /** Gives back what can be made again; false where something goes on. Parser threads live for 30 s after a page. */
+  async #rest(): Promise<boolean> {
+    if (!this.#crawl.isIdle() || this.#parsers.threads > 0) return false
+    this.#duplicates.forget()
+    dropPages(this.#store.db)
+    await collectGarbage()
+    return true
   }
 
   link(search: MessagePort): void {
@@ -288,6 +291,7 @@ class Engine {
       copyGroups: ({ cursor, limit }: { cursor: number | null; limit: number }) =>
         this.#store.copyGroupsAfter(cursor, limit),
       cost: () => this.#cost(),
+      rest: () => this.#rest(),
       close: () => this.#close(),
     }
   }
@@ -324,7 +328,7 @@ class Engine {
   /** Everything derived is made again: index, filter of seen URLs, tables of the SimHash store. */
   async #rebuild(): Promise<{ documents: number }> {
     await this.#seen.rebuild()
-    this.#duplicates.rolledBack()
+    this.#duplicates.forget()
     return { documents: await this.#index.rebuild() }
   }
 
@@ -426,6 +430,8 @@ class Engine {
   async #analyse<Outcome extends ParseOutcome | ListOutcome>(
     job: ParserJob,
   ): Promise<Outcome | { kind: 'failed'; reason: string }> {
+    // Pages are going to be looked up: the tables are read meanwhile.
+    if (this.#parsers.threads === 0) loadInSlices(this.#duplicates)
     try {
       const transfer = job.kind === 'record' ? [] : [job.job.body]
       const words = this.#words.inForce()

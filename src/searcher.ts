@@ -1,7 +1,9 @@
 /** The search thread: a read-only connection and the queries over it, one after the other. Writes nothing. */
 import { MessagePort, parentPort } from 'node:worker_threads'
 import { AppError } from './lib/errors.ts'
+import { collectGarbage } from './lib/garbage.ts'
 import { answerCalls, createCaller, sendEvent } from './lib/rpc.ts'
+import { dropPages } from './lib/sqlite.ts'
 import type { Profile } from './memory.ts'
 import type { SearchRequest } from './search/answer.ts'
 import { createCurrentAnalyzer } from './search/current-analyzer.ts'
@@ -38,6 +40,10 @@ export function run({ file, tables, profile }: SearchData): void {
     document: (id: string) => reader.documentRecord(id),
     stats: () => reader.stats(),
     export: ({ after, limit }: ExportCall) => reader.exportAfter(after, limit),
+    rest() {
+      dropPages(reader.db)
+      return collectGarbage()
+    },
     close() {
       isClosing = true
       reader.close()

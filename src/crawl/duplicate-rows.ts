@@ -125,5 +125,7 @@ export function unpackSim({ sim }: Pick<Row, 'sim'>): { simHi: number; simLo: nu
 
 export function unpackAnchors({ anchors }: Pick<Row, 'anchors'>): Uint32Array {
   const view = viewOf(anchors)
-  return Uint32Array.from({ length: anchors.byteLength / 4 }, (_, i) => view.getUint32(i * 4, true))
+  const unpacked = new Uint32Array(anchors.byteLength / 4)
+  for (let i = 0; i < unpacked.length; i += 1) unpacked[i] = view.getUint32(i * 4, true)
+  return unpacked
 }

@@ -82,7 +82,9 @@ export interface Duplicates {
   remove(urlId: number): number | null
   /** After a rollback: what is in memory no longer fits the rows. */
   rolledBack(): void
-  /** Reads up to `rowsMax` rows into the tables; true when all are in. `place` does what is left. For a start in slices. */
+  /** Drops the tables, which take 90 bytes a page: the next `place` makes them again. */
+  forget(): void
+  /** Reads up to `rowsMax` rows into the tables; true when all are in. `place` does what is left. For loading in slices. */
   load(rowsMax: number): boolean
   /** The pages of its group, centre first, then the most similar; empty for an unknown page. */
   group(urlId: number, limit?: number): GroupMember[]
@@ -96,9 +98,16 @@ const witnessesMax = 8
 const verificationsMax = 16
 const membersShown = 1_000
 const rowsALoad = 10_000
+/** Some 20 ms. */
+const rowsASlice = 2_000
 
 export const openDuplicates = (db: Db, limits: Partial<DuplicateLimits> = {}): Duplicates =>
   new DuplicateGroups(db, { entriesMax: entriesMaxDefault, ...limits })
+
+/** Reads the tables a slice a turn of the loop: whoever places a page meanwhile reads what is left at once. */
+export function loadInSlices(tables: Pick<Duplicates, 'load'>): void {
+  if (!tables.load(rowsASlice)) setImmediate(() => loadInSlices(tables))
+}
 
 type Loading = { tables: SimHashTables; lastUrlId: number }
 
@@ -154,8 +163,14 @@ class DuplicateGroups implements Duplicates {
   }
 
   rolledBack(): void {
-    this.#forgetTables()
+    this.forget()
     this.#displaced = []
+  }
+
+  forget(): void {
+    this.#counts.cutBuckets += this.#ready?.cutBuckets ?? 0
+    this.#ready = null
+    this.#loading = null
   }
 
   load(rowsMax: number): boolean {
@@ -192,19 +207,13 @@ class DuplicateGroups implements Duplicates {
   /** The tables are read before a row is written: between the two they would not agree. */
   #begin(): void {
     assert(this.#db.inTransaction, 'rows are written in a transaction of the caller')
-    if (this.#ready?.shouldRebuild === true) this.#forgetTables()
+    if (this.#ready?.shouldRebuild === true) this.forget()
     while (!this.load(rowsALoad));
   }
 
   get #tables(): SimHashTables {
     assert(this.#ready !== null)
     return this.#ready
-  }
-
-  #forgetTables(): void {
-    this.#counts.cutBuckets += this.#ready?.cutBuckets ?? 0
-    this.#ready = null
-    this.#loading = null
   }
 
   #index(row: Row): void {

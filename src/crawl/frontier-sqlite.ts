@@ -66,7 +66,7 @@ export class SqliteFrontier implements Frontier {
   readonly #schedule: HostSchedule
   readonly #hosts: LoadedHosts
   readonly #suspects: Suspects
-  readonly #tallies = new Tallies()
+  readonly #tallies = new Tallies(() => this.#sql.tally.iterate())
   readonly #recent: RecentKeys = createRecentKeys(recentKeysMax)
   readonly #out = new Map<number, Out>()
   #active: ReadonlySet<number> = new Set()
@@ -85,7 +85,6 @@ export class SqliteFrontier implements Frontier {
       readQueue: (host, sourceId, limit) => this.#readQueue(host, sourceId, limit),
     })
     this.#hosts = new LoadedHosts(this.#sql, this.#schedule, options)
-    this.#tallies.load(this.#sql.tally.iterate())
   }
 
   add(urls: readonly FoundUrl[]): AddCounts {
@@ -475,17 +474,17 @@ export class SqliteFrontier implements Frontier {
   }
 
   #countOut(sourceIds: readonly number[]): number {
-    let n = 0
-    for (const { sourceId } of this.#out.values()) if (sourceIds.includes(sourceId)) n++
-    return n
+    return [...this.#out.values()].filter(({ sourceId }) => sourceIds.includes(sourceId)).length
   }
 
   /** Nobody says how the transaction of `add` ended: this looks. */
   #trust(): void {
-    if (this.#doubt === null) return
-    const { urlId, sourceId } = this.#doubt
-    if (this.#sql.isQueued.get(urlId, sourceId) === undefined) this.#reload()
-    if (!this.#db.inTransaction) this.#doubt = null
+    if (this.#doubt !== null) {
+      const { urlId, sourceId } = this.#doubt
+      if (this.#sql.isQueued.get(urlId, sourceId) === undefined) this.#reload()
+      if (!this.#db.inTransaction) this.#doubt = null
+    }
+    this.#tallies.load()
   }
 
   /** After a rollback: what is in memory of the table is read anew. What is out stays out. */
@@ -493,7 +492,7 @@ export class SqliteFrontier implements Frontier {
     this.#doubt = null
     this.#sweepAtMs = undefined
     this.#recent.clear()
-    this.#tallies.load(this.#sql.tally.iterate())
+    this.#tallies.forget()
     this.#schedule.clear()
     for (const id of this.#active) this.#hosts.load(id)
   }

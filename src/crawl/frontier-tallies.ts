@@ -1,4 +1,5 @@
 /** How many URLs of each source are in which state, in memory: asked for every second, and far too many rows to count then. */
+import assert from 'node:assert'
 import type { TallyRow } from './frontier-rows.ts'
 import { asideState, queuedState, settledState, waitingState } from './frontier-rows.ts'
 
@@ -14,15 +15,30 @@ export type Kind = keyof Tally
 
 export class Tallies {
   readonly #bySource = new Map<number, Tally>()
+  readonly #countRows: () => Iterable<TallyRow>
+  #isLoaded = false
 
-  /** Begins anew with the counted rows. */
-  load(rows: Iterable<TallyRow>): void {
-    this.#bySource.clear()
-    for (const { sourceId, state, isRetry, n } of rows)
+  /** @param countRows asked when first needed: it walks through all URLs, and who only serves never needs it */
+  constructor(countRows: () => Iterable<TallyRow>) {
+    this.#countRows = countRows
+  }
+
+  /** To be called before any row changes that is told to `move` afterwards. */
+  load(): void {
+    if (this.#isLoaded) return
+    this.#isLoaded = true
+    for (const { sourceId, state, isRetry, n } of this.#countRows())
       this.of(sourceId)[kindOf(state, isRetry === 1)] += n
   }
 
+  /** What was counted is no longer so. */
+  forget(): void {
+    this.#isLoaded = false
+    this.#bySource.clear()
+  }
+
   of(sourceId: number): Tally {
+    assert(this.#isLoaded, 'rows are counted before they change')
     let tally = this.#bySource.get(sourceId)
     if (tally === undefined) {
       tally = { queued: 0, retries: 0, revisits: 0, settled: 0, aside: 0 }

@@ -125,6 +125,9 @@ export function truncateWal(db: Db): boolean {
   }
 }
 
+/** Empties the page cache of a connection at rest; the kernel may still have the pages. */
+export const dropPages = (db: Db): void => db.exec('PRAGMA shrink_memory')
+
 /** No room on the disk: what was rolled back may be tried again once there is. */
 export const isDiskFull = (error: unknown): boolean =>
   ['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE', 'ENOSPC', 'EDQUOT', 'storage_full'].includes(

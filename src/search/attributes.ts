@@ -11,12 +11,12 @@ type Row = {
   type: string
   dateMs: number
   copyOf: number | null
-  grp: number | null
 }
 
 const attributeQuery = `
-  SELECT d.docno, d.url_id AS urlId, d.host, d.lang, d.type, coalesce(d.published_at, d.changed_at) AS dateMs,
-    d.copy_of AS copyOf, f.grp FROM doc d LEFT JOIN fingerprint f ON f.url_id = d.url_id`
+  SELECT docno, url_id AS urlId, host, lang, type, coalesce(published_at, changed_at) AS dateMs, copy_of AS copyOf FROM doc`
+/** From so many documents on all groups are read at once: an index holds them, the rows of fingerprints are wide. */
+const groupsAtOnceMin = 1_000
 
 /** What a document must be. An empty list asks nothing. */
 export type Filter = {
@@ -37,6 +37,9 @@ const staleRowsMax = 10_000
 export class Attributes {
   readonly #db: Db
   readonly #after
+  readonly #lastOf
+  readonly #groupOf
+  readonly #groupsOf
   readonly #copyMarks
   readonly #copies
   readonly #hostName
@@ -63,7 +66,12 @@ export class Attributes {
 
   constructor(db: Db) {
     this.#db = db
-    this.#after = db.prepare<Row>(`${attributeQuery} WHERE d.docno > ? ORDER BY d.docno`)
+    this.#after = db.prepare<Row>(`${attributeQuery} WHERE docno > ? ORDER BY docno`)
+    this.#lastOf = db.prepare<{ docno: number }>('SELECT coalesce(max(docno), 0) AS docno FROM doc')
+    this.#groupOf = db.prepare<{ grp: number }>('SELECT grp FROM fingerprint WHERE url_id=?')
+    this.#groupsOf = db.prepare<{ urlId: number; grp: number }>(
+      'SELECT url_id AS urlId, grp FROM fingerprint INDEXED BY fingerprint_group WHERE grp <> url_id',
+    )
     this.#copies = db.prepare<{ docno: number; copyOf: number }>(
       'SELECT docno, copy_of AS copyOf FROM doc WHERE copy_of IS NOT NULL',
     )
@@ -84,7 +92,7 @@ export class Attributes {
     this.#areFieldsFresh = false
     const copies = this.#copyMark.count
     if (this.#rows > (living + copies) * 1.5 + staleRowsMax) this.#forget()
-    for (const row of this.#after.iterate(this.#lastDocno)) this.#add(row)
+    this.#addNew()
     const mark = this.#copyMarks.get()
     if (mark && !isEqualMark(mark, this.#copyMark)) this.#reloadCopies()
   }
@@ -207,7 +215,19 @@ export class Attributes {
     return name
   }
 
-  #add({ docno, urlId, host, lang, type, dateMs, copyOf, grp }: Row): void {
+  /** Takes over the documents that came since. Without a fingerprint, or alone, one is its own group. */
+  #addNew(): void {
+    if ((this.#lastOf.value() ?? 0) - this.#lastDocno < groupsAtOnceMin) {
+      for (const row of this.#after.all(this.#lastDocno))
+        this.#add(row, this.#groupOf.value(row.urlId) ?? row.urlId)
+      return
+    }
+    const groups = new Map(this.#groupsOf.all().map(({ urlId, grp }) => [urlId, grp]))
+    for (const row of this.#after.iterate(this.#lastDocno))
+      this.#add(row, groups.get(row.urlId) ?? row.urlId)
+  }
+
+  #add({ docno, urlId, host, lang, type, dateMs, copyOf }: Row, group: number): void {
     if (docno >= this.#columns.dates.length) this.#columns = widen(this.#columns, docno + 1)
     const columns = this.#columns
     columns.urlIds[docno] = urlId
@@ -215,8 +235,8 @@ export class Attributes {
     columns.langs[docno] = this.#langs.number(lang)
     columns.types[docno] = this.#types.number(type)
     columns.dates[docno] = dateMs
-    columns.groups[docno] = grp ?? urlId
-    if (grp !== null && grp !== urlId) this.#groups.add(grp)
+    columns.groups[docno] = group
+    if (group !== urlId) this.#groups.add(group)
     if (copyOf !== null) this.#addCopy(docno, copyOf)
     this.#lastDocno = docno
     this.#rows += 1

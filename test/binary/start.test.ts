@@ -1,11 +1,13 @@
 /** The executable where little is to be had: no environment, no rights, nothing to write on. And what it leaves behind: nothing. */
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
+import { memoryOf } from '../../bench/process-tree.ts'
+import { eventually } from '../e2e/program.ts'
 import { binary, noSandbox, notBuilt, run, runInSandbox } from './binary.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'findling-binary-'))
@@ -110,23 +112,33 @@ describe('a start with few rights', { skip: noSandbox }, () => {
   })
 })
 
+async function startServer(
+  data: string,
+  temporary: string,
+): Promise<{ child: ChildProcess; exited: Promise<unknown>; log: string }> {
+  const child = spawn(binary, ['serve', '--data', data, '--listen', '127.0.0.1:0'], {
+    cwd: temporary,
+    env: { TMPDIR: temporary },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const exited = once(child, 'exit')
+  let log = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (log += text))
+  await eventually(
+    async () => log,
+    () => / ready\n/.test(log) || child.exitCode !== null,
+    60_000,
+  )
+  assert.match(log, / ready\n/)
+  return { child, exited, log }
+}
+
 describe('a running server', { skip: notBuilt }, () => {
   it('has each addon in memory once, and leaves no file when it is killed', async () => {
     const temporary = makeFolder('temporary')
     const data = makeFolder('served')
     const shared = readdirSync('/dev/shm')
-    const child = spawn(binary, ['serve', '--data', data, '--listen', '127.0.0.1:0'], {
-      cwd: temporary,
-      env: { TMPDIR: temporary },
-      stdio: ['ignore', 'ignore', 'pipe'],
-    })
-    const exited = once(child, 'exit')
-    let log = ''
-    for await (const chunk of child.stderr.setEncoding('utf8')) {
-      log += chunk
-      if (/ ready\n/.test(log)) break
-    }
-    assert.match(log, / ready\n/)
+    const { child, exited } = await startServer(data, temporary)
     // Executable parts of files that no name leads to, by inode: SQLite and koffi, however many threads there are.
     const inodes = readFileSync(`/proc/${child.pid}/maps`, 'utf8')
       .split('\n')
@@ -141,5 +153,23 @@ describe('a running server', { skip: notBuilt }, () => {
       readdirSync(data).filter((name) => name.startsWith('.')),
       [],
     )
+  })
+
+  const anonymousMbMax = 90
+  it(`keeps less than ${anonymousMbMax} MB besides the executable when nothing goes on, and answers as before`, async () => {
+    const folders = [makeFolder('rested'), makeFolder('beside')] as const
+    const { child, exited, log } = await startServer(...folders)
+    try {
+      const url = `${/answers on (\S+)/.exec(log)?.[1]}api/v1/search?q=harbour`
+      assert.equal((await fetch(url)).status, 200)
+      // It looks at its size every few seconds.
+      const anonymousMb = async (): Promise<number> => memoryOf(child.pid ?? 0)?.anonymousMb ?? 0
+      const isRested = (now: number): boolean => now > 20 && now < anonymousMbMax - 10
+      await eventually(anonymousMb, isRested, 40_000)
+      assert.equal((await fetch(url)).status, 200)
+    } finally {
+      child.kill('SIGTERM')
+    }
+    assert.deepEqual(await exited, [0, null])
   })
 })

@@ -148,7 +148,7 @@ describe('commands about the machine', () => {
     assert.match(stderr, /to stay small: requests at a time: 2 instead of 8\n/)
     assert.match(stderr, /128 MB is less than a server that crawls takes/)
     assert.match(stderr, /spares the flash card/)
-    assert.ok(existsSync(join(directory.path, 'seen.bloom')), 'the filter is written at the end')
+    assert.ok(!existsSync(join(directory.path, 'seen.bloom')), 'so few URLs are read again instead')
   })
 
   it('print a unit and a completion script', async () => {

@@ -5,6 +5,7 @@ import * as fc from 'fast-check'
 import {
   type DuplicateLimits,
   type Duplicates,
+  loadInSlices,
   openDuplicates,
   type Placement,
 } from '../../../src/crawl/duplicates.ts'
@@ -361,6 +362,34 @@ describe('the place of a page among its copies', () => {
     db.transaction(() =>
       assert.equal(reopened.place({ urlId: 93, hostId: 1, fingerprint: print }).group, 7),
     )
+  })
+
+  it('knows every page again after its tables were given back', () => {
+    const { duplicates, place } = setUp()
+    place(1, textOf(1, 100))
+    assert.ok(duplicates.stats().bytes > 0)
+    duplicates.forget()
+    assert.equal(duplicates.stats().bytes, 0)
+    assert.equal(place(2, textOf(1, 100, [4])).group, 1)
+    assert.ok(duplicates.stats().entries >= 1)
+  })
+
+  it('reads its tables in slices, and lets in whoever does not want to wait', async () => {
+    const { db, place } = setUp()
+    for (let urlId = 1; urlId <= 20; urlId += 1) place(urlId, textOf(urlId, 100))
+    const reopened = openDuplicates(db)
+    let slices = 0
+    const slow = { load: () => (slices += 1) > 5 || reopened.load(2) }
+    loadInSlices(slow)
+    assert.equal(slices, 1, 'one slice at once')
+    const print = fingerprint(textOf(19, 100, [4]), 4_711)
+    const placed = db.transaction(() =>
+      reopened.place({ urlId: 93, hostId: 1, fingerprint: print }),
+    )
+    assert.equal(placed.group, 19, 'though only two rows were read before')
+    await new Promise((done) => setImmediate(done))
+    assert.ok(slices > 1, 'the next one a turn later')
+    assert.ok(reopened.stats().entries >= 20)
   })
 
   it('needs the transaction of its caller', () => {
