@@ -3,7 +3,8 @@ import type { Db } from '../lib/sqlite.ts'
 import { currentLeaf } from './first-format.ts'
 import { docnoOfKey, isPairTerm } from './pairs.ts'
 import { leavesPerSegmentMax, type SegmentTable } from './segments.ts'
-import { directoryOf, TermCursor } from './postings.ts'
+import { TermCursor } from './postings.ts'
+import { directoryOf } from './segment-view.ts'
 
 type SegmentRow = {
   id: number

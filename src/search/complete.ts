@@ -1,5 +1,6 @@
 /** Terms that begin with a prefix, from the directories and leaves of the segments. Guesses frequencies where a prefix is short. */
-import { eachTermOf, firstLeafOf, type SegmentView } from './postings.ts'
+import { eachTermOf } from './postings.ts'
+import { firstLeafOf, type SegmentView } from './segment-view.ts'
 
 /** Leaves read for one completion: about 3 ms. */
 const leavesReadMax = 96

@@ -10,6 +10,9 @@ import { orderOf } from './request.ts'
 import type { Reranker } from './rerank.ts'
 import { createTopList } from './top.ts'
 
+/** Where nobody wants facets, so many matches are counted; of more the total says "at least". */
+const matchesCounted = 10_000
+
 export type FinderTools = {
   store: Reader
   index: IndexReader
@@ -85,16 +88,25 @@ export class Finder {
     const order = orderOf(this.#request.sort)
     if (words.length + bigrams.length === 0) return this.#listed(limit, only)
     if (order.by !== 'relevance') return this.#byKey(limit, only)
-    const { hits, total, matched } = this.#ask(limit, only)
-    const isAll = hits.length >= total
+    const mayStop = limit > 0 && !only && !this.#needsAll()
+    const { hits, total, matched, isCounted } = this.#ask(limit, only, mayStop)
+    const isAll = isCounted && hits.length >= total
+    const isExact = isCounted && this.#limits.isExact
     const ranked =
       only || limit === 0
         ? hits
         : this.#tools.rerank(hits, this.#plan, this.#deadlineMs, this.#request.explain)
-    return { hits: ranked, isAll, isExact: this.#limits.isExact, matched }
+    return { hits: ranked, isAll, isExact, matched }
   }
 
-  #ask(limit: number, only?: (docno: number) => boolean): IndexAnswer {
+  /** Whether more is asked of the matches than the best of them and about how many they are. */
+  #needsAll(): boolean {
+    const { facets, collapse, cursor } = this.#request
+    return facets.length > 0 || collapse !== null || cursor !== null || this.#plan.isConditional
+  }
+
+  /** @param mayStop whether matches that are not among the best need not all be counted */
+  #ask(limit: number, only?: (docno: number) => boolean, mayStop = false): IndexAnswer {
     const ranked = new Set<number>()
     const isConditional = this.#plan.isConditional
     const judge = (docno: number): boolean => {
@@ -105,7 +117,9 @@ export class Finder {
     }
     const { index } = this.#tools
     const fresh = this.#plan.fresh?.shareOf
-    const answer = index.search(this.#plan.index, limit, this.#deadlineMs, judge, fresh)
+    const countMin = mayStop ? matchesCounted : Number.POSITIVE_INFINITY
+    const { index: query } = this.#plan
+    const answer = index.search(query, limit, this.#deadlineMs, judge, fresh, countMin)
     if (answer.total === 0 && this.#plan.isPartlyConditional && this.#request.match !== 'all')
       return this.#withoutPlainWords(limit, judge)
     return isConditional ? this.#withUnranked(answer, limit, ranked, judge) : answer
@@ -123,6 +137,7 @@ export class Finder {
     }
     const { hits, total } = this.#tools.index.search(query, limit, this.#deadlineMs, judge)
     return {
+      isCounted: true,
       hits: hits.map((hit) => ({ ...hit, missing: plain })),
       total,
       matched: total > 0 ? 'any' : 'none',
@@ -145,7 +160,7 @@ export class Finder {
         if (hits.length < limit) hits.push({ docno, score: 0, missing: [] })
         return true
       })
-    return { hits, total, matched: total > 0 ? 'all' : 'none' }
+    return { hits, total, isCounted: true, matched: total > 0 ? 'all' : 'none' }
   }
 
   /** A document passes when it, or an exact copy of it, passes the filters. */

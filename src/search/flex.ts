@@ -55,6 +55,7 @@ type Question = {
   deadlineMs: number
   accept: ((docno: number) => boolean) | undefined
   fresh: ((docno: number) => number) | null
+  countMin: number | undefined
 }
 
 type Flex = {
@@ -153,9 +154,9 @@ export function createIndexReader(db: Db): IndexReader {
       commit: () => assert.fail('a reader never writes'),
       search: (_index, _terms, limit) => {
         assert(question)
-        const { query, deadlineMs, accept, fresh } = question
+        const { query, deadlineMs, accept, fresh, countMin } = question
         question = null
-        return scorer.search(query, limit, deadlineMs, accept, fresh)
+        return scorer.search(query, limit, deadlineMs, accept, fresh, countMin)
       },
     },
   )
@@ -173,8 +174,8 @@ export function createIndexReader(db: Db): IndexReader {
       }
     },
     end: () => db.exec('COMMIT'),
-    search: (query, limit, deadlineMs, accept, fresh = null) =>
-      index.search({ query, deadlineMs, accept, fresh }, { limit, suggest: true }),
+    search: (query, limit, deadlineMs, accept, fresh = null, countMin) =>
+      index.search({ query, deadlineMs, accept, fresh, countMin }, { limit, suggest: true }),
     standing: (docno) => links.standings()[docno] ?? 0,
     explain: (query, docnos) => scorer.explain(query, docnos),
     complete: (prefix, limit) => completeTerms(snapshot.views(), prefix, limit),

@@ -107,7 +107,13 @@ export type TermScore = {
   /** Of kind links: who uses the term there. */
   linkedBy?: LinkedTerm
 }
-export type IndexAnswer = { hits: IndexHit[]; total: number; matched: 'all' | 'any' | 'none' }
+export type IndexAnswer = {
+  hits: IndexHit[]
+  total: number
+  /** Whether `total` is all that match; else they are more. */
+  isCounted: boolean
+  matched: 'all' | 'any' | 'none'
+}
 
 /** The answering side. One consistent snapshot between `begin` and `end`; never writes. */
 export interface IndexReader {
@@ -118,7 +124,9 @@ export interface IndexReader {
   /**
    * Exact BM25F over all postings of the query's terms; best `limit`, ties by docno.
    * `fresh`: the share of its score that a document gets for being new.
-   * `accept` judges a document by its docno (filters, tombstones are handled inside).
+   * `accept` judges a document by its docno (filters; tombstones are handled inside).
+   * `countMin`: so many matches are counted, and seen by `accept`, at least; then those that cannot be among the best may be passed over.
+   * Without it all are.
    * Throws AppError 'overloaded' when `deadlineMs` (performance.now) has passed.
    */
   search(
@@ -127,6 +135,7 @@ export interface IndexReader {
     deadlineMs: number,
     accept?: (docno: number) => boolean,
     fresh?: ((docno: number) => number) | null,
+    countMin?: number,
   ): IndexAnswer
   /** For each document the terms of the query that it holds, in the order in which `search` adds them up: their sum is its score, exactly. */
   explain(query: IndexQuery, docnos: readonly number[]): Map<number, TermScore[]>

@@ -183,33 +183,58 @@ export class LeafReader {
     this.#before = this.last
   }
 
-  /** Calls `see` for each of the best postings of an opened long block: all others have smaller quants or larger length codes. False where that is not known. */
-  eachBest(see: (quant: number, code: number) => void): boolean {
-    const bytes = this.#bytes
-    for (let at = this.#best; at < this.#bestEnd; at += 2)
-      see(bytes[at] as number, bytes[at + 1] as number)
-    return this.#bestEnd > this.#best
+  /** The block at hand, opened, to be read later or never. `base` is added to its values. */
+  block(base: number): Block {
+    const { count } = this
+    const isMixed = count > 1 && (this.#head & MIXED) !== 0
+    return {
+      view: this.#view,
+      bit: this.#at * 8,
+      order: this.#order,
+      usual: this.#usual,
+      isMixed,
+      count,
+      first: base + this.first,
+      last: base + this.last,
+      best: this.isLong() ? this.#best : this.#bestEnd,
+      bestEnd: this.#bestEnd,
+    }
   }
 
   /** Appends the opened block, `base` added to its values. */
   copyTo(list: PostingList, base: number): void {
     const from = list.count
-    const to = from + this.count
-    reserve(list, to)
-    const { docnos, quants } = list
-    list.count = to
-    if (this.count === 1) {
-      docnos[from] = base + this.first
-      quants[from] = this.#usual
-      this.#before = this.first
-      return
-    }
-    const first = base + this.first
-    const bit = readGaps(this.#view, this.#at * 8, this.#order, first, this.count - 1, docnos, from)
-    this.#before = (docnos[to - 1] as number) - base
-    if ((this.#head & MIXED) === 0) quants.fill(this.#usual, from, to)
-    else readSymbols(this.#view, bit, this.count, quantsByNumber, this.#usual * 64, quants, from)
+    reserve(list, from + this.count)
+    list.count = readBlock(this.block(base), list, from)
+    this.last = (list.docnos[list.count - 1] as number) - base
+    this.#before = this.last
   }
+}
+
+/** Where the postings of a block stand, and what they are at best. */
+export type Block = {
+  view: DataView
+  /** Of the first gap. */
+  bit: number
+  order: number
+  usual: number
+  isMixed: boolean
+  count: number
+  first: number
+  /** Right where the block is long; then and there only. */
+  last: number
+  /** Bytes best..bestEnd-1 are pairs of a quant and a length code: no posting has both a larger quant and a smaller code than one of them. None where that is not known. */
+  best: number
+  bestEnd: number
+}
+
+/** Puts the postings of a block into a list with room for them, from index `from` on. Returns the end. */
+export function readBlock(block: Block, { docnos, quants }: PostingList, from: number): number {
+  const { view, count, usual } = block
+  const bit = readGaps(view, block.bit, block.order, block.first, count - 1, docnos, from)
+  if (block.isMixed) readSymbols(view, bit, count, quantsByNumber, usual * 64, quants, from)
+  else quants.fill(usual, from, from + count)
+  return from + count
 }
 
 const noText = Buffer.alloc(0)

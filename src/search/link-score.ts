@@ -57,14 +57,18 @@ export function eachLinked(
   for (let i = 0; i < links.count; i += 1) {
     const docno = links.docnos[i] as number
     if (!((codes[docno] as number) > 0)) continue
-    at = seek(pages, at, docno)
+    at = firstFrom(pages, at, docno)
     const isThere = at < pages.count && pages.docnos[at] === docno
     see(docno, links.quants[i] as number, isThere ? at : -1)
   }
 }
 
 /** The first place from `at` on that is not before `docno`: in leaps that double, then by halves. */
-function seek({ docnos, count }: Readonly<PostingList>, at: number, docno: number): number {
+export function firstFrom(
+  { docnos, count }: Readonly<PostingList>,
+  at: number,
+  docno: number,
+): number {
   let low = at
   let leap = 1
   while (low + leap < count && (docnos[low + leap] as number) < docno) {

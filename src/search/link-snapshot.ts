@@ -1,7 +1,7 @@
 /** What a reader knows of the index of link texts: its segments, and the standing of each document. Made as a whole now and then, so it is loaded as a whole. */
 import assert from 'node:assert'
 import type { Db } from '../lib/sqlite.ts'
-import { directoryOf, type SegmentView } from './postings.ts'
+import { directoryOf, type SegmentView } from './segment-view.ts'
 import { leavesPerSegmentMax } from './segments.ts'
 
 export class LinkSnapshot {

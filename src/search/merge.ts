@@ -2,7 +2,8 @@
 import { createPacker, type EmitLeaf } from './packer.ts'
 import { isPairTerm, mergePairs } from './pairs.ts'
 import { createPostingList, type PostingList, reserve } from './posting-list.ts'
-import { type SegmentView, TermCursor } from './postings.ts'
+import { TermCursor } from './postings.ts'
+import { type SegmentView } from './segment-view.ts'
 
 /** Terms and postings between two looks at the clock: some tens of microseconds. */
 const termsUnwatched = 32

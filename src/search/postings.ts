@@ -1,67 +1,8 @@
 /** From terms to postings: finds a term in a segment's leaves, or walks all of them in order. Knows no SQL and no score. */
-import type { PackedSegment } from './index.ts'
 import { LeafReader } from './leaf.ts'
 import { boundsOfPair, isPairTerm, termOfPair } from './pairs.ts'
 import { createPostingList, type PostingList, reserve } from './posting-list.ts'
-
-/** A segment as readers see it, wherever its leaves live. Postings outside of firstDocno..lastDocno are not shown. */
-export type SegmentView = {
-  firstDocno: number
-  lastDocno: number
-  /** Docnos of the first and the last document that were packed into it: values in its leaves count from the first. */
-  packed: { first: number; last: number }
-  /** First term of each leaf. */
-  directory: readonly string[]
-  leaf(n: number): Uint8Array
-}
-
-/** The leaves of a packed segment in memory. */
-export function packedLeaves(segment: PackedSegment): (n: number) => Uint8Array {
-  const all = Buffer.from(segment.leaves)
-  return (n) => all.subarray(n === 0 ? 0 : segment.ends[n - 1], segment.ends[n])
-}
-
-export const directoryOf = (text: string): string[] => (text === '' ? [] : text.split('\n'))
-
-/** Where the blocks of a term can begin: the leaf before the first one that starts with it or later. */
-export function firstLeafOf(directory: readonly string[], term: string): number {
-  let low = 0
-  let high = directory.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((directory[middle] as string) < term) low = middle + 1
-    else high = middle
-  }
-  return Math.max(0, low - 1)
-}
-
-/** Goes through the blocks of a term in one segment. `onLeaf` is called before each leaf: the place to look at a deadline. */
-function eachBlock(
-  segment: SegmentView,
-  term: string,
-  use: (reader: LeafReader) => void,
-  onLeaf?: () => void,
-): void {
-  const { directory } = segment
-  const termBytes = Buffer.from(term, 'utf8')
-  const reader = new LeafReader()
-  let found = false
-  for (let n = firstLeafOf(directory, term); n < directory.length; n += 1) {
-    if ((directory[n] as string) > term) return
-    onLeaf?.()
-    reader.load(segment.leaf(n))
-    const isHere = reader.seek(termBytes)
-    if (found && !isHere) return
-    if (!isHere) continue
-    found = true
-    for (;;) {
-      reader.open()
-      use(reader)
-      if (!reader.hasMore()) break
-      reader.nextBlock()
-    }
-  }
-}
+import { eachBlock, type SegmentView } from './segment-view.ts'
 
 /** Appends the postings of a term in one segment. */
 export function appendPostings(
@@ -72,7 +13,7 @@ export function appendPostings(
 ): void {
   const from = list.count
   const base = segment.packed.first
-  eachBlock(segment, term, (reader) => reader.copyTo(list, base), onLeaf)
+  eachBlock(segment, term, onLeaf, (reader) => reader.copyTo(list, base))
   clip(list, from, segment.firstDocno, segment.lastDocno)
 }
 
@@ -97,7 +38,7 @@ export function appendPairHolders(
       if (key >= low && key < high) list.docnos[list.count++] = first + key - low
     }
   }
-  eachBlock(segment, termOfPair(pair), take, onLeaf)
+  eachBlock(segment, termOfPair(pair), onLeaf, take)
   clip(list, start, segment.firstDocno, segment.lastDocno)
 }
 

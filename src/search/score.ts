@@ -1,11 +1,11 @@
-/** BM25F over every posting of every query term: no candidates, no skipping, so the order is exact. Knows no text and no filter of its own. */
+/** BM25F: which terms of a query rank by how much, and the documents that are worth most. The order is exact. Knows no text and no filter of its own. */
 import assert from 'node:assert'
 import { TITLE_PREFIX } from '../text/title-key.ts'
 import { BIGRAM_PREFIX } from '../text/tokenize.ts'
-import type { IndexAnswer, IndexHit, IndexQuery, TermScore } from './index.ts'
+import type { ScoreTable } from './blocks.ts'
+import type { Part } from './cursors.ts'
 import { frequencies, lengths as lengthOfCode } from './codes.ts'
-import type { PostingList } from './posting-list.ts'
-import { createPostingReads, noPostings, refuseLate } from './posting-reads.ts'
+import type { IndexAnswer, IndexHit, IndexQuery, TermScore } from './index.ts'
 import {
   eachLinked,
   lengthNorm,
@@ -13,19 +13,19 @@ import {
   linkGain,
   linkNorm,
   saturated,
-  withStanding,
 } from './link-score.ts'
-import { linksOfQuant } from './link-terms.ts'
 import type { LinkSnapshot } from './link-snapshot.ts'
-import type { Snapshot } from './snapshot.ts'
+import { linksOfQuant } from './link-terms.ts'
+import type { PostingList } from './posting-list.ts'
+import { createPostingReads, noPostings, refuseLate } from './posting-reads.ts'
 import { autoWordsMax, ranking } from './ranking.ts'
+import type { Snapshot } from './snapshot.ts'
+import { createHolders, type Holders } from './term-holders.ts'
 import { createTopList } from './top.ts'
+import { createTally, type Demand, scoreSegment, type Tally } from './windows.ts'
 
 /** One bit a word in the mask of a document. */
 export const queryWordsMax = 32
-/** Documents looked at between two looks at the clock. */
-const documentsUnwatched = 4_096
-
 const hanTerm = new RegExp(`^(?:${BIGRAM_PREFIX}|\\p{Script=Han})`, 'u')
 export const isHanTerm = (term: string): boolean => hanTerm.test(term)
 
@@ -40,6 +40,7 @@ export type Scorer = {
     deadlineMs: number,
     accept?: (docno: number) => boolean,
     fresh?: ((docno: number) => number) | null,
+    countMin?: number,
   ): IndexAnswer
   /** As `IndexReader.explain`. */
   explain(query: IndexQuery, docnos: readonly number[]): Map<number, TermScore[]>
@@ -51,91 +52,80 @@ export type Scorer = {
   pairHolders(pair: number, deadlineMs: number): Readonly<PostingList>
 }
 
-/** What a query collects for each document, by docno; all zero between queries. */
-type Board = {
-  scores: Float64Array
-  /** One bit for each word, or group of alternatives, that the document holds. */
-  masks: Uint32Array
-  bigrams: Uint8Array
-  required: Uint8Array
-  touched: Uint32Array
-  touchedCount: number
-}
-
 /** Which bits of the masks are taken by which words. */
 type Plan = { bits: readonly number[]; all: number; latin: number; han: number; groups: number }
 
 export function createScorer(snapshot: Snapshot, linked: LinkSnapshot): Scorer {
-  let board = createBoard(1_024)
-  const tables = createTables(snapshot)
-
-  const { read, readLinks, readPair, frequencyOf, holdersOf } = createPostingReads(snapshot, linked)
-
-  /** Adds one term to the board: `seen` marks that a document has it. */
-  const accumulate = (
-    term: string,
-    weight: number,
-    deadlineMs: number,
-    bit: number,
-    kind: 'word' | 'pair' | 'boost',
-  ): void => {
-    const postings = read(term, deadlineMs)
-    const named = kind === 'word' ? readLinks(term, deadlineMs) : noPostings
-    const idf = inverseFrequency(snapshot.documents(), holdersOf(postings, named))
-    const codes = snapshot.codes()
-    addPostings(board, postings, codes, tables.of(term), weight * idf, bit, kind === 'pair')
-    if (named.count === 0) return
-    const how = { meanLength: snapshot.meanLength(), isHan: isHanTerm(term) }
-    eachLinked(named, postings, codes, (docno, linkQuant, at) => {
-      const quant = at < 0 ? -1 : (postings.quants[at] as number)
-      addOne(
-        board,
-        docno,
-        weight * idf * linkGain(quant, codes[docno] as number, linkQuant, how),
-        bit,
-      )
-    })
-  }
-
-  const prepareBoard = (): void => {
-    const size = snapshot.codes().length
-    if (board.scores.length < size) board = createBoard(size)
-  }
+  const tableOf = createTables(snapshot)
+  const reads = createPostingReads(snapshot, linked)
+  const { read, readLinks, readPair, holdersOf } = reads
+  const holders = createHolders(snapshot, reads)
+  const forever = Number.POSITIVE_INFINITY
 
   return {
-    search(query, limit, deadlineMs, accept, fresh = null) {
+    search(query, limit, deadlineMs, accept, fresh = null, countMin = forever) {
       const plan = planWords(query)
-      prepareBoard()
-      try {
-        const bigramsEnd = query.words.length + query.bigrams.length
-        scoredTerms(query).forEach(({ term, weight }, i) => {
-          const kind = i < query.words.length ? 'word' : i < bigramsEnd ? 'pair' : 'boost'
-          accumulate(term, weight, deadlineMs, plan.bits[i] ?? 0, kind)
+      const watch = (): void => refuseLate(deadlineMs)
+      const holdersOfTerm = (term: string, isWord: boolean): Holders =>
+        holders(term, isWord, tableOf(term), deadlineMs)
+      const terms = termsOf(query, plan, holdersOfTerm, tableOf, snapshot)
+      const standings = linked.standings()
+      const run = (kind: Demand['kind']): Found => {
+        const top = createTopList(limit)
+        const tally = createTally()
+        const demand = demandOf(kind, query, plan)
+        const window = { accept, demand, top, standings, fresh, countMin, watch }
+        snapshot.views().forEach((view, i) => {
+          const parts = terms.map((term) => ({ ...term, blocks: term.blocks[i] ?? [] }))
+          scoreSegment(parts, snapshot.codes(), view, window, tally)
         })
-        for (const term of query.without) exclude(board, read(term, deadlineMs))
-        for (const term of query.required) markRequired(board, read(term, deadlineMs))
-        const options = { limit, deadlineMs, standings: linked.standings(), fresh }
-        return select(board, query, plan, options, accept)
-      } finally {
-        clearBoard(board)
+        return { entries: top.take(), tally }
       }
+      return select(query, plan, run)
     },
     explain(query, docnos) {
       const explained = new Map(docnos.map((docno): [number, TermScore[]] => [docno, []]))
-      for (const scored of scoredTerms(query)) {
-        const postings = read(scored.term, Number.POSITIVE_INFINITY)
-        const isWord = scored.kind === 'word'
-        const named = isWord ? readLinks(scored.term, Number.POSITIVE_INFINITY) : noPostings
-        const holders = holdersOf(postings, named)
-        explainTerm(explained, scored, postings, holders, snapshot, tables.of(scored.term))
-        explainLinks(explained, scored, { postings, named }, holders, snapshot)
+      for (const [i, scored] of scoredTerms(query).entries()) {
+        const postings = read(scored.term, forever)
+        const named = i < query.words.length ? readLinks(scored.term, forever) : noPostings
+        const living = holdersOf(postings, named)
+        explainTerm(explained, scored, postings, living, snapshot, tableOf(scored.term))
+        explainLinks(explained, scored, { postings, named }, living, snapshot)
       }
       return explained
     },
-    frequency: (term) => frequencyOf(read(term, Number.POSITIVE_INFINITY)),
+    frequency: (term) => holders(term, false, null, forever).living,
     postings: read,
     pairHolders: readPair,
   }
+}
+
+/** A term in all segments, in their order. */
+type Term = Omit<Part, 'blocks'> & Pick<Holders, 'blocks'>
+
+/** All that the query asks for, those that rank in the order in which scores are added up. */
+function termsOf(
+  query: IndexQuery,
+  plan: Plan,
+  holders: (term: string, isWord: boolean) => Holders,
+  tables: (term: string) => ScoreTable,
+  snapshot: Snapshot,
+): Term[] {
+  const pairsEnd = query.words.length + query.bigrams.length
+  const of = (term: string, role: Part['role'], weight: number, bit: number): Term => {
+    const { blocks, links, living } = holders(term, role === 'word')
+    const idf = inverseFrequency(snapshot.documents(), living)
+    const how = { meanLength: snapshot.meanLength(), isHan: isHanTerm(term) }
+    return { role, blocks, links, how, weight: weight * idf, bit, table: tables(term) }
+  }
+  return [
+    ...scoredTerms(query).map(({ term, weight }, i) => {
+      const role = i < query.words.length ? 'word' : i < pairsEnd ? 'pair' : 'boost'
+      return of(term, role, weight, plan.bits[i] ?? 0)
+    }),
+    ...query.required.map((term) => of(term, 'required', 0, 0)),
+    ...query.without.map((term) => of(term, 'without', 0, 0)),
+  ]
 }
 
 const kindOf = (term: string): TermScore['kind'] =>
@@ -163,7 +153,7 @@ function explainTerm(
   { docnos, quants, count }: PostingList,
   holders: number,
   snapshot: Snapshot,
-  table: Float64Array,
+  table: ScoreTable,
 ): void {
   const codes = snapshot.codes()
   const mean = snapshot.meanLength()
@@ -231,12 +221,10 @@ function createTables(snapshot: Snapshot) {
       }
     }
   }
-  return {
-    of(term: string): Float64Array {
-      if (version !== snapshot.version()) fill()
-      version = snapshot.version()
-      return isHanTerm(term) ? han : latin
-    },
+  return (term: string): ScoreTable => {
+    if (version !== snapshot.version()) fill()
+    version = snapshot.version()
+    return isHanTerm(term) ? han : latin
   }
 }
 
@@ -256,169 +244,43 @@ function planWords({ words }: IndexQuery): Plan {
   return { ...plan, latin: (plan.all & ~plan.han) >>> 0, bits, groups: bitOfGroup.size }
 }
 
-const createBoard = (size: number): Board => ({
-  scores: new Float64Array(size),
-  masks: new Uint32Array(size),
-  bigrams: new Uint8Array(size),
-  required: new Uint8Array(size),
-  touched: new Uint32Array(size),
-  touchedCount: 0,
+const demandOf = (kind: Demand['kind'], query: IndexQuery, plan: Plan): Demand => ({
+  kind,
+  latin: plan.latin,
+  han: plan.han,
+  pairs: query.bigrams.length,
+  required: query.required.length,
+  hasWithout: query.without.length > 0,
 })
 
-function clearBoard(board: Board): void {
-  const { scores, masks, bigrams, required, touched, touchedCount } = board
-  board.touchedCount = 0
-  // Filling is some tens of times faster a document than picking.
-  if (touchedCount * 16 > scores.length) {
-    scores.fill(0)
-    masks.fill(0)
-    bigrams.fill(0)
-    required.fill(0)
-    return
-  }
-  for (let i = 0; i < touchedCount; i += 1) {
-    const docno = touched[i] as number
-    scores[docno] = 0
-    masks[docno] = 0
-    bigrams[docno] = 0
-    required[docno] = 0
-  }
-}
+type Found = { entries: { key: number; docno: number }[]; tally: Tally }
 
-/** The hot loop: a plain function over typed arrays. */
-function addPostings(
-  board: Board,
-  postings: PostingList,
-  codes: Uint8Array,
-  table: Float64Array,
-  weight: number,
-  bit: number,
-  isBigram: boolean,
-): void {
-  const { scores, masks, bigrams, touched } = board
-  const { docnos, quants, count } = postings
-  let touchedCount = board.touchedCount
-  for (let i = 0; i < count; i += 1) {
-    const docno = docnos[i] as number
-    const code = codes[docno] as number
-    if (!(code > 0)) continue
-    const score = scores[docno] as number
-    if (score === 0) touched[touchedCount++] = docno
-    scores[docno] = score + weight * (table[((quants[i] as number) << 8) | code] as number)
-    if (isBigram) bigrams[docno] = (bigrams[docno] as number) + 1
-    else masks[docno] = (masks[docno] as number) | bit
-  }
-  board.touchedCount = touchedCount
-}
-
-function addOne(board: Board, docno: number, score: number, bit: number): void {
-  const { scores, masks, touched } = board
-  const before = scores[docno] as number
-  if (before === 0) touched[board.touchedCount++] = docno
-  scores[docno] = before + score
-  masks[docno] = (masks[docno] as number) | bit
-}
-
-const excluded = -1
-
-function exclude({ scores }: Board, { docnos, count }: PostingList): void {
-  for (let i = 0; i < count; i += 1) {
-    const docno = docnos[i] as number
-    if ((scores[docno] as number) > 0) scores[docno] = excluded
-  }
-}
-
-function markRequired({ scores, required }: Board, { docnos, count }: PostingList): void {
-  for (let i = 0; i < count; i += 1) {
-    const docno = docnos[i] as number
-    if ((scores[docno] as number) > 0) required[docno] = (required[docno] as number) + 1
-  }
-}
-
-function select(
-  board: Board,
-  query: IndexQuery,
-  plan: Plan,
-  options: CollectOptions,
-  accept: ((docno: number) => boolean) | undefined,
-): IndexAnswer {
-  const bigrams = query.bigrams.length
-  const holdsBigrams = (docno: number): boolean => bigrams > 0 && board.bigrams[docno] === bigrams
-  /** Every word; Han words also by all their bigrams, because a page may be cut otherwise than the query. */
-  const holdsAll = (docno: number): boolean => {
-    const mask = board.masks[docno] as number
-    if ((mask & plan.latin) >>> 0 !== plan.latin) return false
-    if (plan.han === 0) return bigrams === 0 || holdsBigrams(docno)
-    return (mask & plan.han) >>> 0 === plan.han || holdsBigrams(docno)
-  }
-  const holdsSome = (docno: number): boolean =>
-    (board.masks[docno] as number) !== 0 || holdsBigrams(docno)
+function select(query: IndexQuery, plan: Plan, run: (kind: Demand['kind']) => Found): IndexAnswer {
   const wantsAll = query.match === 'all' || (query.match === 'auto' && plan.groups <= autoWordsMax)
-
   if (wantsAll) {
-    const answer = collect(board, query, options, both(holdsAll, accept))
-    if (answer.total > 0 || query.match === 'all')
-      return finish(board, query, plan, answer, answer.total > 0 ? 'all' : 'none', holdsBigrams)
+    const found = run('all')
+    const isSome = found.tally.total > 0
+    if (isSome || query.match === 'all') return finish(query, plan, found, isSome ? 'all' : 'none')
   }
-  let answer = collect(board, query, options, both(holdsSome, accept))
+  let found = run('some')
   // The floor: no word of the query is anywhere, but pieces of it are.
-  if (answer.total === 0 && bigrams > 0)
-    answer = collect(board, query, options, accept ?? (() => true))
-  return finish(board, query, plan, answer, answer.total > 0 ? 'any' : 'none', holdsBigrams)
-}
-
-const both = (
-  first: (docno: number) => boolean,
-  second: ((docno: number) => boolean) | undefined,
-): ((docno: number) => boolean) =>
-  second === undefined ? first : (docno) => first(docno) && second(docno)
-
-type CollectOptions = {
-  limit: number
-  deadlineMs: number
-  standings: Uint8Array
-  fresh: ((docno: number) => number) | null
-}
-type Collected = { entries: { key: number; docno: number }[]; total: number }
-
-function collect(
-  board: Board,
-  query: IndexQuery,
-  { limit, deadlineMs, standings, fresh }: CollectOptions,
-  accept: (docno: number) => boolean,
-): Collected {
-  const top = createTopList(limit)
-  const required = query.required.length
-  let total = 0
-  for (let i = 0; i < board.touchedCount; i += 1) {
-    if (i % documentsUnwatched === 0) refuseLate(deadlineMs)
-    const docno = board.touched[i] as number
-    const score = board.scores[docno] as number
-    if (score === excluded || board.required[docno] !== required || !accept(docno)) continue
-    total += 1
-    const standing = standings[docno] ?? 0
-    const isPlain = standing === 0 && fresh === null
-    top.offer(isPlain ? score : withStanding(score, standing, fresh?.(docno) ?? 0), docno)
-  }
-  return { entries: top.take(), total }
+  if (found.tally.total === 0 && query.bigrams.length > 0) found = run('any')
+  return finish(query, plan, found, found.tally.total > 0 ? 'any' : 'none')
 }
 
 function finish(
-  board: Board,
   query: IndexQuery,
   plan: Plan,
-  { entries, total }: Collected,
+  { entries, tally }: Found,
   matched: IndexAnswer['matched'],
-  holdsBigrams: (docno: number) => boolean,
 ): IndexAnswer {
   const hits = entries.map(({ key, docno }): IndexHit => {
-    const mask = board.masks[docno] as number
-    const held = holdsBigrams(docno) ? (mask | plan.han) >>> 0 : mask
+    const held = tally.masks.get(docno) ?? 0
     const missing = query.words.filter((_, i) => {
       const bit = plan.bits[i] as number
       return bit !== 0 && (held & bit) === 0
     })
     return { docno, score: key, missing: missing.map(({ term }) => term) }
   })
-  return { hits, total, matched }
+  return { hits, total: tally.total, isCounted: tally.isCounted, matched }
 }

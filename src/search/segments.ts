@@ -4,7 +4,7 @@ import type { Db } from '../lib/sqlite.ts'
 import { currentLeaf } from './first-format.ts'
 import type { PackedSegment } from './index.ts'
 import { createMerge, type Merge, type MergePart } from './merge.ts'
-import { directoryOf, packedLeaves } from './postings.ts'
+import { directoryOf, packedLeaves } from './segment-view.ts'
 
 /** Segments of one level that become one of the next. */
 const fanInDefault = 8

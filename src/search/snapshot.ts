@@ -4,7 +4,7 @@ import type { Db } from '../lib/sqlite.ts'
 import { currentLeaf } from './first-format.ts'
 import type { PackedSegment } from './index.ts'
 import { lengths as lengthOfCode } from './codes.ts'
-import { directoryOf, packedLeaves, type SegmentView } from './postings.ts'
+import { directoryOf, packedLeaves, type SegmentView } from './segment-view.ts'
 import { leavesPerSegmentMax } from './segments.ts'
 
 type StoredView = SegmentView & { id: number }

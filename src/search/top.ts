@@ -4,6 +4,8 @@ export type TopEntry = { key: number; docno: number }
 
 export type TopList = {
   offer(key: number, docno: number): void
+  /** What is not greater, and comes later by docno, is offered in vain. */
+  worst(): number
   /** Best first; empties the list. */
   take(): TopEntry[]
 }
@@ -70,6 +72,8 @@ export function createTopList(limit: number): TopList {
       ;[keys[0], docnos[0]] = [key, docno]
       sink()
     },
+    worst: () =>
+      limit === 0 ? Infinity : size < limit ? Number.NEGATIVE_INFINITY : (keys[0] as number),
     take() {
       const entries: TopEntry[] = []
       for (let i = 0; i < size; i += 1)
