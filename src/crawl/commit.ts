@@ -33,8 +33,6 @@ export type Committed = {
   /** The lowest docno given out, and the oldest word lists that a page was judged by; Infinity where there is none. */
   firstDocno: number
   wordsVersion: number
-  /** URLs that are called something new. */
-  relinked: number
 }
 
 export const nothingCommitted = (): Committed => ({
@@ -43,7 +41,6 @@ export const nothingCommitted = (): Committed => ({
   settlements: [],
   firstDocno: Number.POSITIVE_INFINITY,
   wordsVersion: Number.POSITIVE_INFINITY,
-  relinked: 0,
 })
 
 export type Committer = {
@@ -101,7 +98,7 @@ export function createCommitter(tools: CommitTools): Committer {
           void frontier.settle(settled, tools.now())
           tools.rules?.save()
           tools.distinct?.save()
-          result.relinked = tools.inbound?.save() ?? 0
+          tools.inbound?.save()
           jobs.save()
         })
         isCommitted = true
@@ -291,6 +288,7 @@ function writePage(
         urlId,
         hostId,
         fingerprint: page.fingerprint,
+        atMs: now(),
         canonicalUrlId: canonicalUrlId(page.canonical, lease.url, store),
       })
     : null

@@ -23,6 +23,8 @@ export type Row = {
   /** To the centre of the group. */
   similarity: number
   distance: number
+  /** Since when the page has this text, or one like it. */
+  sinceMs: number
 }
 
 export type IndexedRow = Pick<Row, 'urlId' | 'hostId' | 'sim' | 'anchors'>
@@ -31,7 +33,7 @@ export type MemberRow = Pick<Row, 'urlId' | 'role' | 'similarity' | 'distance'>
 export type Rows = ReturnType<typeof openRows>
 
 const columns = `url_id AS urlId, host AS hostId, digest, sim, anchors, sketch, tokens, figures, numbers,
-  grp AS groupId, role, similarity, distance`
+  grp AS groupId, role, similarity, distance, coalesce(since, 0) AS sinceMs`
 
 export function openRows(db: Db) {
   const select = (rest: string) => db.prepare<Row>(`SELECT ${columns} FROM fingerprint ${rest}`)
@@ -50,7 +52,8 @@ export function openRows(db: Db) {
   const taken = db.prepare<{ n: number }>('SELECT 1 AS n FROM fingerprint WHERE grp = ? LIMIT 1')
   const least = db.prepare<{ n: number | null }>('SELECT min(grp) AS n FROM fingerprint')
   const insert = db.prepare(
-    'INSERT INTO fingerprint VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+    `INSERT INTO fingerprint(url_id, host, digest, sim, anchors, sketch, tokens, figures, numbers, grp, role, similarity,
+       distance, since) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
   const remove = db.prepare('DELETE FROM fingerprint WHERE url_id = ?')
   const move = db.prepare(
@@ -89,7 +92,7 @@ export function openRows(db: Db) {
     remove: (urlId: number) => void remove.run(urlId),
     insert(row: Row): void {
       const { urlId, hostId, digest, sim, anchors, sketch, tokens, figures, numbers } = row
-      const place = [row.groupId, row.role, row.similarity, row.distance]
+      const place = [row.groupId, row.role, row.similarity, row.distance, Math.round(row.sinceMs)]
       insert.run(urlId, hostId, digest, sim, anchors, sketch, tokens, figures, numbers, ...place)
     },
     /** Writes the place of a holder, and with it that of its exact copies. */
@@ -103,7 +106,7 @@ export function openRows(db: Db) {
 /** The columns of a fingerprint. */
 export function packFingerprint(
   print: Fingerprint,
-): Omit<Row, 'urlId' | 'hostId' | keyof MemberRow | 'groupId'> {
+): Omit<Row, 'urlId' | 'hostId' | keyof MemberRow | 'groupId' | 'sinceMs'> {
   const sim = new Uint8Array(8)
   const simView = new DataView(sim.buffer)
   simView.setUint32(0, print.simLo, true)

@@ -33,6 +33,8 @@ export type PlacedPage = {
   urlId: number
   hostId: number
   fingerprint: Fingerprint
+  /** When it was read; left out: it stays as old as it was. */
+  atMs?: number
   /**
    * The page of its host that this one names as the canonical one. It joins that one's group where it is at least around its centre: a
    * name alone, which templates give to pages of all kinds, makes no copy.
@@ -134,16 +136,19 @@ class DuplicateGroups implements Duplicates {
     const before = this.#rows.byUrl(urlId)
     if (before !== undefined && areEqual(before.digest, packed.digest))
       return this.#placementOf(before, true, null)
+    // A page that is edited has its text since before; one that takes another text has it since now.
+    const isEdited = before !== undefined && likeness(before, packed, similarityKept) > 0
+    const sinceMs = (isEdited ? undefined : page.atMs) ?? before?.sinceMs ?? 0
     const promoted = before === undefined ? null : this.#drop(before)
     this.#settleDisplaced()
     const twin = packed.tokens === 0 ? undefined : this.#rows.holder(packed.digest)
     if (twin !== undefined) {
       const { groupId, similarity, distance } = twin
       const role = roles.exact
-      this.#rows.insert({ urlId, hostId, ...packed, groupId, role, similarity, distance })
+      this.#rows.insert({ urlId, hostId, ...packed, groupId, role, similarity, distance, sinceMs })
     } else {
       const groupId = this.#freeGroup(before?.groupId ?? urlId, urlId)
-      const row: Row = { urlId, hostId, ...packed, groupId, ...alone }
+      const row: Row = { urlId, hostId, ...packed, groupId, ...alone, sinceMs }
       this.#rows.insert(row)
       this.#attach(row, before?.groupId ?? null, page.canonicalUrlId ?? null)
     }

@@ -192,9 +192,10 @@ function wordLines(row: UrlRow | null, store: Store): Line[] {
 
 const reasonTexts: Record<OriginReason, string> = {
   canonical: 'this page names it as canonical',
+  'own-host': 'it is on a site that was asked for',
   earlier: 'it was known earlier',
   shorter: 'its address is shorter',
-  'other-host': 'it is on another host',
+  'more-links': 'more pages link to it',
 }
 
 const membersShown = 10
@@ -224,7 +225,7 @@ function documentLines(row: UrlRow | null, document: DocumentRecord | null, stor
     const original = others.find(({ id }) => id === document.duplicate_of)
     lines.push({
       about: 'copy',
-      text: `the same text as ${original?.url ?? document.duplicate_of}, which is shown for both`,
+      text: `the same text as ${original?.url ?? document.duplicate_of}, whose words are in the index for both`,
     })
   }
   const origin = store.originOf(row.id)

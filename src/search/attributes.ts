@@ -1,6 +1,7 @@
 /** What filters, folding and sorting need of every document, in typed arrays by docno: about 22 bytes each. Read-only, grows with the collection. */
 import type { Db } from '../lib/sqlite.ts'
 import type { FieldCondition } from './answer.ts'
+import { createOriginals, type Originals } from '../store/originals.ts'
 import { Fields } from './fields.ts'
 
 type Row = {
@@ -33,6 +34,8 @@ export type Filter = {
 
 /** Old revisions stay in the arrays until they outnumber this many and half of the living. */
 const staleRowsMax = 10_000
+/** Originals of groups that are remembered. */
+const originalsMax = 10_000
 
 export class Attributes {
   readonly #db: Db
@@ -45,6 +48,9 @@ export class Attributes {
   readonly #hostName
   readonly #docno
   readonly #fields: Fields
+  readonly #originals: Originals
+  /** By fold key, of those that were asked for since the last change; null = none of them is shown before the others. */
+  readonly #originalOf = new Map<number, number | null>()
   #areFieldsFresh = false
   #dataVersion: unknown
   #lastDocno = 0
@@ -82,6 +88,7 @@ export class Attributes {
     this.#hostName = db.prepare<{ origin: string }>('SELECT origin FROM host WHERE id=?')
     this.#docno = db.prepare<{ docno: number }>('SELECT docno FROM doc WHERE url_id=?')
     this.#fields = new Fields(db)
+    this.#originals = createOriginals(db)
   }
 
   /** Within the reader's transaction: takes over documents that came since. @param living documents of the index */
@@ -90,6 +97,7 @@ export class Attributes {
     if (version === this.#dataVersion) return
     this.#dataVersion = version
     this.#areFieldsFresh = false
+    this.#originalOf.clear()
     const copies = this.#copyMark.count
     if (this.#rows > (living + copies) * 1.5 + staleRowsMax) this.#forget()
     this.#addNew()
@@ -160,6 +168,18 @@ export class Attributes {
 
   hasCopies(foldKey: number): boolean {
     return this.#groups.has(foldKey)
+  }
+
+  /** The page of a group of copies that is shown for all of them. */
+  originalOf(foldKey: number): number | null {
+    let docno = this.#originalOf.get(foldKey)
+    if (docno === undefined) {
+      const original = this.#originals.originalOf(foldKey)
+      docno = original === null ? null : this.docnoOf(original.urlId)
+      if (this.#originalOf.size >= originalsMax) this.#originalOf.clear()
+      this.#originalOf.set(foldKey, docno)
+    }
+    return docno
   }
 
   /** Exact copies of a document: they have no postings of their own. */

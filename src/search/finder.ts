@@ -20,6 +20,9 @@ export type FinderTools = {
   rerank: Reranker
 }
 
+/** An original is looked for so many places behind the first of its group: no further than any page of results looks ahead. */
+const copiesBehindMax = 20
+
 /** What a hit must be beside holding the words. */
 export type Limits = {
   /** The filters; null where all pass. */
@@ -174,19 +177,25 @@ export class Finder {
   #shape(hits: readonly IndexHit[]): IndexHit[] {
     const { attributes } = this.#tools
     const shaped: IndexHit[] = []
-    const groups = new Set<number>()
-    for (const hit of hits) {
+    /** By group, the place at which it is shown. */
+    const places = new Map<number, number>()
+    for (const [i, hit] of hits.entries()) {
       const members = this.matches.expanded(hit.docno)
       if (!this.#isFolding) {
         for (const docno of members) shaped.push({ ...hit, docno, scoredAs: hit.docno })
         continue
       }
       const key = attributes.foldKey(hit.docno)
-      if (attributes.hasCopies(key)) {
-        if (groups.has(key)) continue
-        groups.add(key)
+      if (!attributes.hasCopies(key)) {
+        shaped.push({ ...hit, docno: members[0] ?? hit.docno, scoredAs: hit.docno })
+        continue
       }
-      shaped.push({ ...hit, docno: members[0] ?? hit.docno, scoredAs: hit.docno })
+      const place = places.get(key) ?? this.#placeOf(hits, i, key)
+      places.set(key, place)
+      if (place !== i) continue
+      const original = attributes.originalOf(key)
+      const docno = original !== null && members.includes(original) ? original : members[0]
+      shaped.push({ ...hit, docno: docno ?? hit.docno, scoredAs: hit.docno })
     }
     if (this.#request.collapse === null) return shaped
     const sites = new Set<number>()
@@ -196,6 +205,23 @@ export class Finder {
       sites.add(site)
       return isFirst
     })
+  }
+
+  /**
+   * Where a group of copies is shown: as its original and at the place of that, where it holds as many words of the query, passes the
+   * filters and stands not far behind; else at the place of the first. So what another host publishes does not take the original's place.
+   */
+  #placeOf(hits: readonly IndexHit[], first: number, key: number): number {
+    const { attributes } = this.#tools
+    const missing = hits[first]?.missing.length ?? 0
+    for (let i = first; i < Math.min(hits.length, first + copiesBehindMax); i += 1) {
+      const hit = hits[i] as IndexHit
+      if (attributes.foldKey(hit.docno) !== key || hit.missing.length > missing) continue
+      const original = attributes.originalOf(key)
+      if (original === null) return first
+      if (this.matches.expanded(hit.docno).includes(original)) return i
+    }
+    return first
   }
 
   /** The larger, the earlier. Where a document lacks the field it comes last. */

@@ -26,7 +26,13 @@ const copyMember = record({
   kind: { type: 'string', enum: ['original', 'near', 'exact'] },
   similarity: { type: 'number', description: 'To the original, 0..1' },
   distance: { type: 'integer', description: 'Bits of 64 that differ from the original' },
-  reasons: listOf({ type: 'string', enum: ['canonical', 'earlier', 'shorter', 'other-host'] }),
+  reasons: {
+    ...listOf({
+      type: 'string',
+      enum: ['canonical', 'own-host', 'earlier', 'shorter', 'more-links'],
+    }),
+    description: 'What speaks for the original, the decisive first',
+  },
 })
 
 export const copyGroups = record({

@@ -137,7 +137,7 @@ export type Messages = {
     more: string
     pagesOf: (count: string) => string
     kinds: Record<'original' | 'near' | 'exact', string>
-    reasons: Record<'canonical' | 'earlier' | 'shorter' | 'other-host', string>
+    reasons: Record<'canonical' | 'own-host' | 'earlier' | 'shorter' | 'more-links', string>
   }
   known: string
   unknown: string
@@ -340,7 +340,8 @@ export const english: Messages = {
       canonical: 'names it as its canonical page',
       earlier: 'it was known earlier',
       shorter: 'its address is shorter',
-      'other-host': 'it is on another host',
+      'own-host': 'it is on a site that was asked for',
+      'more-links': 'more pages link to it',
     },
   },
   known: 'This address is known.',

@@ -1,19 +1,19 @@
 /** Groups of copies as the administrator sees them: who is the original, how near the others are, and why. Reads only. */
 import type { Db } from '../lib/sqlite.ts'
+import { createOriginals, type Original, type OriginReason } from './originals.ts'
 import { documentKey } from './read-documents.ts'
 
-/** What speaks for the original: its copy names it as canonical; it was known earlier; its address is shorter; it is on another host. */
-export type OriginReason = 'canonical' | 'earlier' | 'shorter' | 'other-host'
+export type { OriginReason }
 
 export type CopyMember = {
   id: string
   url: string
   title: string
   kind: 'original' | 'near' | 'exact'
-  /** To the original: 0..1, and how many of 64 bits of the SimHash differ. */
+  /** To the page that holds the group together: 0..1, and how many of 64 bits of the SimHash differ. */
   similarity: number
   distance: number
-  /** Empty for the original. */
+  /** What speaks for the original, the decisive first; empty for the original itself. */
   reasons: OriginReason[]
 }
 
@@ -49,8 +49,6 @@ export type Copies = {
 }
 
 const membersMax = 20
-const centreRole = 0
-const exactRole = 3
 
 type Row = {
   urlId: number
@@ -58,15 +56,17 @@ type Row = {
   role: number
   similarity: number | null
   distance: number | null
-  host: number
+  digest: Uint8Array
   url: string
   title: string
   canonical: string | null
+  sinceMs: number
+  inlinks: number
 }
 
 const memberQuery = (from = 'fingerprint'): string => `
-  SELECT f.url_id AS urlId, f.grp, f.role, f.similarity, f.distance, f.host, h.origin || u.path AS url, coalesce(d.title, '') AS title,
-    json_extract(t.extra, '$.canonical') AS canonical
+  SELECT f.url_id AS urlId, f.grp, f.role, f.similarity, f.distance, f.digest, h.origin || u.path AS url, coalesce(d.title, '') AS title,
+    json_extract(t.extra, '$.canonical') AS canonical, coalesce(f.since, 0) AS sinceMs, u.inlinks
   FROM ${from} f JOIN url u ON u.id = f.url_id JOIN host h ON h.id = u.host
     LEFT JOIN doc d ON d.url_id = f.url_id LEFT JOIN doc_text t ON t.docno = d.docno`
 
@@ -82,10 +82,7 @@ export function createCopies(db: Db): Copies {
      ORDER BY f.role <> 0, f.similarity DESC, f.url_id`,
   )
   const one = db.prepare<Row>(`${memberQuery()} WHERE f.url_id = ?`)
-  const centre = db.prepare<Row>(`${memberQuery()} WHERE f.grp = ? AND f.role = 0`)
-  const holder = db.prepare<{ urlId: number | null }>(
-    'SELECT copy_of AS urlId FROM doc WHERE url_id = ?',
-  )
+  const originals = createOriginals(db)
   const byHost = db.prepare<{ host: string; exact: number; near: number }>(
     `SELECT h.origin AS host, sum(f.role = 3) AS exact, sum(f.role IN (1, 2)) AS near
      FROM fingerprint f INDEXED BY fingerprint_copies JOIN host h ON h.id = f.host WHERE f.role <> 0 GROUP BY f.host
@@ -99,12 +96,15 @@ export function createCopies(db: Db): Copies {
       const rows = groups.all(cursor ?? Number.MIN_SAFE_INTEGER, limit)
       return {
         groups: rows.map(({ grp, pages }) => {
-          const all = members.all(grp, membersMax)
-          const original = all.find(({ role }) => role === centreRole)
+          const original = originals.originalOf(grp)
+          const source = original === null ? undefined : one.get(original.urlId)
+          // Of a large group it need not be among those that are shown.
+          const others = members.all(grp, membersMax).filter(({ urlId }) => urlId !== source?.urlId)
+          const all = source === undefined ? others : [source, ...others].slice(0, membersMax)
           return {
             group: `g${grp}`,
             pages,
-            members: all.map((row) => memberOf(row, original)),
+            members: all.map((row) => memberOf(row, original, source)),
           }
         }),
         cursor: rows.length < limit ? null : (rows.at(-1)?.grp ?? null),
@@ -112,11 +112,9 @@ export function createCopies(db: Db): Copies {
     },
     originOf(urlId) {
       const row = one.get(urlId)
-      if (row === undefined || row.role === centreRole) return null
-      // An exact copy has its text from its twin, which may be a near copy of the centre itself.
-      const twin = row.role === exactRole ? holder.value(urlId) : null
-      const original = twin ? one.get(twin) : centre.get(row.grp)
-      return original === undefined ? null : { ...memberOf(row, original), original: original.url }
+      const original = row === undefined ? null : originals.originalOf(row.grp)
+      if (row === undefined || original === null || original.urlId === urlId) return null
+      return { ...memberOf(row, original, one.get(original.urlId)), original: original.url }
     },
     copyCounts(hostsMax) {
       const hosts = byHost.all()
@@ -131,26 +129,17 @@ export function createCopies(db: Db): Copies {
   }
 }
 
-function memberOf(row: Row, original: Row | undefined): CopyMember {
-  const { url, title, role, similarity, distance } = row
-  const isOriginal = role === centreRole || original === undefined || original.urlId === row.urlId
+function memberOf(row: Row, original: Original | null, source: Row | undefined): CopyMember {
+  const { url, title, similarity, distance } = row
+  const isOriginal = original === null || original.urlId === row.urlId
+  const isExact = source !== undefined && Buffer.compare(source.digest, row.digest) === 0
   return {
     id: documentKey(url),
     url,
     title,
-    kind: isOriginal ? 'original' : role === exactRole ? 'exact' : 'near',
-    similarity: similarity ?? 1,
-    distance: distance ?? 0,
-    reasons: isOriginal ? [] : reasonsFor(original, row),
+    kind: isOriginal ? 'original' : isExact ? 'exact' : 'near',
+    similarity: isOriginal || isExact ? 1 : (similarity ?? 1),
+    distance: isOriginal || isExact ? 0 : (distance ?? 0),
+    reasons: isOriginal ? [] : original.reasonsAgainst(row),
   }
-}
-
-/** What is known that speaks for the original; where nothing does it was merely the first in its group. */
-function reasonsFor(original: Row, copy: Row): OriginReason[] {
-  const reasons: OriginReason[] = []
-  if (copy.canonical === original.url) reasons.push('canonical')
-  if (original.urlId < copy.urlId) reasons.push('earlier')
-  if (original.url.length < copy.url.length) reasons.push('shorter')
-  if (original.host !== copy.host) reasons.push('other-host')
-  return reasons
 }

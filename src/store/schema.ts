@@ -132,6 +132,14 @@ CREATE TABLE item(url_id INTEGER PRIMARY KEY, parent INTEGER NOT NULL, missing I
 CREATE INDEX item_parent ON item(parent);
 `
 
+const version12 = `
+-- since when a page has its text, or one like it (ms): which of its copies was there first. NULL = as long as is known
+ALTER TABLE fingerprint ADD COLUMN since INTEGER;
+CREATE INDEX fingerprint_since ON fingerprint(grp, since) WHERE role <> 0;
+-- pages that link to it, in steps of doublings (crawl/inlinks.ts)
+ALTER TABLE url ADD COLUMN inlinks INTEGER NOT NULL DEFAULT 0;
+`
+
 /** Index = schema version before the step. Each step runs in one transaction with its `user_version`. */
 export const migrations: readonly string[] = [
   version1,
@@ -145,4 +153,5 @@ export const migrations: readonly string[] = [
   version9,
   version10,
   version11,
+  version12,
 ]
