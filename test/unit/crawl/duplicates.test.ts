@@ -107,33 +107,6 @@ function checkInvariants(db: Db): void {
   for (const count of witnesses.values()) assert.ok(count <= 8, 'at most 8 centres and witnesses')
 }
 
-describe('the age of a text', () => {
-  const { db, duplicates } = setUp()
-  const placeAt = (urlId: number, text: string, atMs?: number): number => {
-    const print = fingerprint(text, 4_711)
-    db.transaction(() =>
-      duplicates.place({ urlId, hostId: urlId, fingerprint: print, ...(atMs && { atMs }) }),
-    )
-    return (
-      db.prepare<{ since: number }>('SELECT since FROM fingerprint WHERE url_id=?').value(urlId) ??
-      0
-    )
-  }
-  it('is kept through edits, and not through another text', () => {
-    assert.equal(placeAt(1, textOf(90, 200), 1_000), 1_000)
-    assert.equal(placeAt(1, textOf(90, 200, every(200, 20)), 2_000), 1_000)
-    assert.equal(placeAt(1, textOf(91, 200), 3_000), 3_000)
-  })
-  it('is its own for a page that takes the text of another', () => {
-    assert.equal(placeAt(2, textOf(92, 200), 1_000), 1_000)
-    assert.equal(placeAt(2, textOf(91, 200), 4_000), 4_000)
-    assert.equal(placeAt(2, textOf(91, 200), 5_000), 4_000)
-  })
-  it('stays where nobody says when it was read', () => {
-    assert.equal(placeAt(2, textOf(93, 200)), 4_000)
-  })
-})
-
 describe('the place of a page among its copies', () => {
   before(() => void loadTestTables())
 
