@@ -86,8 +86,15 @@ export function withValue(container: Container, value: number): Container {
     if (after !== before) container.size += 1
     return container
   }
-  if (container.kind === 'runs')
-    return holds(container, value) ? container : withValue(plainOf(container), value)
+  if (container.kind === 'runs') {
+    const { bounds } = container
+    const last = bounds.length - 1
+    if ((bounds[last] as number) + 1 !== value)
+      return holds(container, value) ? container : withValue(plainOf(container), value)
+    bounds[last] = value
+    container.size += 1
+    return container
+  }
   const { values, size } = container
   const isLast = size === 0 || (values[size - 1] as number) < value
   const at = isLast ? size : lowerBound(values, size, value)
@@ -277,27 +284,36 @@ function wordsOf(container: Container, place: 0 | 1): Uint32Array {
   return target
 }
 
-function spread(container: ArrayContainer | RunContainer, target: Uint32Array): void {
+/** Sets the bits of its numbers from the word `at` on, as far as there are words. */
+export function spread(container: Container, target: Uint32Array, at = 0): void {
   if (container.kind === 'array') {
     for (let i = 0; i < container.size; i += 1) {
       const value = container.values[i] as number
-      target[value >>> 5] = (target[value >>> 5] as number) | (1 << (value & 31))
+      setBits(target, at + (value >>> 5), 1 << (value & 31))
     }
+    return
+  }
+  if (container.kind === 'bits') {
+    for (let i = 0; i < words; i += 1) setBits(target, at + i, container.words[i] as number)
     return
   }
   const { bounds } = container
   for (let i = 0; i < bounds.length; i += 2) {
     const [first, last] = [bounds[i] as number, bounds[i + 1] as number]
-    const [from, to] = [first >>> 5, last >>> 5]
+    const [from, to] = [at + (first >>> 5), at + (last >>> 5)]
     const head = -1 << (first & 31)
     const tail = -1 >>> (31 - (last & 31))
-    if (from === to) target[from] = (target[from] as number) | (head & tail)
+    if (from === to) setBits(target, from, head & tail)
     else {
-      target[from] = (target[from] as number) | head
+      setBits(target, from, head)
       target.fill(0xffff_ffff, from + 1, to)
-      target[to] = (target[to] as number) | tail
+      setBits(target, to, tail)
     }
   }
+}
+
+function setBits(target: Uint32Array, at: number, bits: number): void {
+  if (at < target.length) target[at] = ((target[at] as number) | bits) >>> 0
 }
 
 /** An array or bits, by its size. */

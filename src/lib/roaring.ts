@@ -12,6 +12,7 @@ import {
   orContainers,
   packed,
   rangeContainer,
+  spread,
   withoutValue,
   withValue,
 } from './roaring-containers.ts'
@@ -92,6 +93,12 @@ export class RoaringSet {
       const base = (this.#keys[i] as number) * containerValues
       if (!eachIn(this.#containers[i] as Container, (low) => use(base + low))) return
     }
+  }
+
+  /** Sets the bit of each number below 32 times the words, and leaves the others as they are. */
+  spreadInto(bits: Uint32Array): void {
+    for (const [i, key] of this.#keys.entries())
+      spread(this.#containers[i] as Container, bits, key * (containerValues / 32))
   }
 
   clone(): RoaringSet {

@@ -36,6 +36,8 @@ export type Filter = {
 const staleRowsMax = 10_000
 /** Originals of groups that are remembered. */
 const originalsMax = 10_000
+/** More are looked up by passing over all documents. */
+const resolvedSingly = 100
 
 export class Attributes {
   readonly #db: Db
@@ -65,6 +67,11 @@ export class Attributes {
   readonly #siteOfHost = new Map<number, number>()
   /** Exact copies by the URL of their original. */
   #copiesOf = new Map<number, number[]>()
+  /** Documents that have exact copies, by their URL. */
+  readonly #docnoOfOriginal = new Map<number, number>()
+  /** URLs of originals that are to get there. */
+  #unresolved: number[] = []
+  #epoch = 0
   /** Sums over the copies as they were loaded: equal sums, equal copies. */
   #copyMark = { count: 0, docnos: 0, originals: 0 }
   /** Groups of near and exact copies that have a second member. */
@@ -110,6 +117,20 @@ export class Attributes {
     if (!this.#areFieldsFresh) this.#fields.refresh()
     this.#areFieldsFresh = true
     return this.#fields
+  }
+
+  /** Changes when old revisions are let go of. */
+  get epoch(): number {
+    return this.#epoch
+  }
+
+  /** Calls `see` with each exact copy and its original. */
+  eachCopy(see: (copy: number, original: number) => void): void {
+    this.#resolveOriginals()
+    for (const [urlId, copies] of this.#copiesOf) {
+      const original = this.#docnoOfOriginal.get(urlId)
+      if (original !== undefined) for (const copy of copies) see(copy, original)
+    }
   }
 
   lastDocno(): number {
@@ -258,6 +279,7 @@ export class Attributes {
     columns.groups[docno] = group
     if (group !== urlId) this.#groups.add(group)
     if (copyOf !== null) this.#addCopy(docno, copyOf)
+    if (this.#docnoOfOriginal.has(urlId)) this.#docnoOfOriginal.set(urlId, docno)
     this.#lastDocno = docno
     this.#rows += 1
   }
@@ -265,9 +287,28 @@ export class Attributes {
   #addCopy(docno: number, original: number): void {
     const copies = this.#copiesOf.get(original)
     if (copies) copies.push(docno)
-    else this.#copiesOf.set(original, [docno])
+    else {
+      this.#copiesOf.set(original, [docno])
+      if (!this.#docnoOfOriginal.has(original)) this.#unresolved.push(original)
+    }
     const { count, docnos, originals } = this.#copyMark
     this.#copyMark = { count: count + 1, docnos: docnos + docno, originals: originals + original }
+  }
+
+  #resolveOriginals(): void {
+    if (this.#unresolved.length > resolvedSingly) {
+      const { urlIds } = this.#columns
+      // Of two revisions the later one is the page.
+      for (let docno = 1; docno <= this.#lastDocno; docno += 1) {
+        const urlId = urlIds[docno] as number
+        if (this.#copiesOf.has(urlId)) this.#docnoOfOriginal.set(urlId, docno)
+      }
+    } else
+      for (const urlId of this.#unresolved) {
+        const docno = this.docnoOf(urlId)
+        if (docno !== null) this.#docnoOfOriginal.set(urlId, docno)
+      }
+    this.#unresolved = []
   }
 
   #reloadCopies(): void {
@@ -279,6 +320,9 @@ export class Attributes {
   #forget(): void {
     this.#columns = createColumns(1_024)
     this.#copiesOf = new Map()
+    this.#docnoOfOriginal.clear()
+    this.#unresolved = []
+    this.#epoch += 1
     this.#copyMark = { count: 0, docnos: 0, originals: 0 }
     this.#groups = new Set()
     this.#fields.forget()

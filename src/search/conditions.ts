@@ -1,5 +1,6 @@
 /** Conditions of a query as sets of documents: postings first, then titles, addresses, fields and stored texts of what is left. */
 import { AppError } from '../lib/errors.ts'
+import type { RoaringSet } from '../lib/roaring.ts'
 import { hostOf } from '../lib/url.ts'
 import { inflate } from '../store/read-documents.ts'
 import type { Reader } from '../store/reader.ts'
@@ -11,13 +12,16 @@ import {
   createSet,
   type DocnoSet,
   eachOf,
+  has,
   insert,
   intersect,
   invert,
   remove,
+  setOf,
+  sizeOf,
   unite,
 } from './docno-set.ts'
-import { passesField } from './field-test.ts'
+import { FilterSets } from './filter-sets.ts'
 import type { IndexReader } from './index.ts'
 import { UNCOUNTED_PAIRS } from './pairs.ts'
 import type { Condition } from './query.ts'
@@ -27,6 +31,8 @@ import { holdsPhrase, pairsOfPhrase, phraseOf } from '../text/phrase.ts'
 
 /** Rows between two looks at the clock. */
 const rowsUnwatched = 256
+/** A set that is not kept yet is made of all documents, unless fewer than one of so many are asked about. */
+const fewOfAll = 16
 /** Of a phrase: each is a list of postings to read. */
 const pairsMax = 64
 
@@ -92,12 +98,14 @@ class Evaluator {
   readonly #index: IndexReader
   readonly #analyzer: Analyzer
   readonly #attributes: Attributes
+  readonly #sets: FilterSets
   readonly #statements: ReturnType<typeof prepare>
 
   constructor(store: Reader, analyzer: Analyzer, index: IndexReader, attributes: Attributes) {
     this.#analyzer = analyzer
     this.#index = index
     this.#attributes = attributes
+    this.#sets = new FilterSets(store.db, attributes)
     this.#statements = prepare(store)
   }
 
@@ -134,18 +142,18 @@ class Evaluator {
       case 'site':
         return condition.text.includes('/')
           ? this.#addresses(siteTest(condition.text), within, question)
-          : this.#filtered({ ...noFilter, site: [condition.text] }, within)
+          : this.#having('site', condition.text, within)
       case 'lang':
-        return this.#filtered({ ...noFilter, lang: [condition.text] }, within)
+        return this.#having('lang', condition.text, within)
       case 'type':
-        return this.#filtered({ ...noFilter, fileType: [condition.text] }, within)
+        return this.#having('fileType', condition.text, within)
       case 'time':
         return this.#filtered(
           { ...noFilter, sinceMs: condition.afterMs, untilMs: condition.beforeMs },
           within,
         )
       case 'field':
-        return this.#field(condition, question)
+        return this.#field(condition)
     }
   }
 
@@ -275,23 +283,27 @@ class Evaluator {
     })
   }
 
-  #field({ name, test }: Extract<Condition, { kind: 'field' }>, question: Question): DocnoSet {
-    const wanted = new Set<number>()
-    const isExcluding = test.op === 'isNot'
-    const sought = isExcluding ? ({ op: 'is', value: test.value } as const) : test
-    for (const { id, value, number } of this.#statements.fieldValues.iterate(name))
-      if (passesField(value, sought) || (number !== null && passesField(number, sought)))
-        wanted.add(id)
-    const set = createSet(this.#index.docnoLimit())
-    let rows = 0
-    if (wanted.size > 0)
-      for (const { docno, ids } of this.#statements.fieldRows.iterate()) {
-        if (++rows % rowsUnwatched === 0) refuseLate(question)
-        const bytes = Buffer.from(ids.buffer, ids.byteOffset, ids.byteLength)
-        for (let at = 0; at < bytes.length; at += 4)
-          if (wanted.has(bytes.readUInt32BE(at))) insert(set, docno)
-      }
-    return isExcluding ? invert(set) : set
+  #field({ name, test }: Extract<Condition, { kind: 'field' }>): DocnoSet {
+    if (test.op !== 'isNot') return this.#withCopies(this.#sets.field(name, test))
+    return invert(this.#withCopies(this.#sets.field(name, { op: 'is', value: test.value })))
+  }
+
+  #having(kind: 'lang' | 'fileType' | 'site', value: string, within: DocnoSet | null): DocnoSet {
+    const isFew = (): boolean =>
+      within !== null && sizeOf(within) * fewOfAll < this.#index.docnoLimit()
+    const set = this.#sets.filtered(kind, value, isFew)
+    return set === null
+      ? this.#filtered({ ...noFilter, [kind]: [value] }, within)
+      : this.#withCopies(set)
+  }
+
+  /** A document is found by its exact copies too: they have no postings of their own. */
+  #withCopies(kept: RoaringSet): DocnoSet {
+    const set = setOf(kept, this.#index.docnoLimit())
+    this.#attributes.eachCopy((copy, original) => {
+      if (has(set, copy)) insert(set, original)
+    })
+    return set
   }
 
   /** Those of the living candidates that pass. */
@@ -317,10 +329,6 @@ const prepare = ({ db }: Reader) => ({
     `SELECT h.origin, u.path FROM doc d JOIN url u ON u.id = d.url_id JOIN host h ON h.id = u.host
      WHERE d.docno=?`,
   ),
-  fieldValues: db.prepare<{ id: number; value: string; number: number | null }>(
-    `SELECT v.id, v.value, v.number FROM field_value v JOIN field f ON f.id = v.field WHERE f.name=?`,
-  ),
-  fieldRows: db.prepare<{ docno: number; ids: Uint8Array }>('SELECT docno, ids FROM doc_field'),
 })
 
 const noFilter = {

@@ -1,8 +1,20 @@
-/** Sets of document numbers as bits: one for each docno up to a limit. */
+/** Sets of document numbers as bits, one for each docno up to a limit: for one query. What is kept is a Roaring set. */
+import { bitCount32 } from '../lib/hash.ts'
+import type { RoaringSet } from '../lib/roaring.ts'
 
 export type DocnoSet = Uint32Array
 
 export const createSet = (limit: number): DocnoSet => new Uint32Array((limit + 31) >>> 5)
+
+/** Numbers at or above the limit are left out. */
+export function setOf(kept: RoaringSet, limit: number): DocnoSet {
+  const set = createSet(limit)
+  kept.spreadInto(set)
+  return set
+}
+
+export const sizeOf = (set: DocnoSet): number =>
+  set.reduce((size, bits) => size + bitCount32(bits), 0)
 
 export const has = (set: DocnoSet, docno: number): boolean =>
   (((set[docno >>> 5] ?? 0) >>> (docno & 31)) & 1) === 1

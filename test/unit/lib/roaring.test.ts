@@ -47,6 +47,14 @@ describe('an exact set', () => {
         const [set, plain] = build(given)
         assert.equal(set.size, plain.size)
         assertHolds(set, plain)
+        const bits = new Uint32Array(2_500)
+        set.spreadInto(bits)
+        assertHolds(
+          set.and(RoaringSet.range(0, bits.length * 32)),
+          Array.from({ length: bits.length * 32 }, (_, i) => i).filter(
+            (i) => (((bits[i >>> 5] as number) >>> (i & 31)) & 1) === 1,
+          ),
+        )
         for (const value of [...plain].slice(0, 50)) {
           assert.ok(set.has(value))
           assert.equal(set.has(value + 1), plain.has(value + 1))

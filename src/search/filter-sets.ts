@@ -1,0 +1,140 @@
+/** Which documents have a language, a type, a site or a value of a field, as exact sets that are kept between queries. Read-only. */
+import type { Db } from '../lib/sqlite.ts'
+import { RoaringSet } from '../lib/roaring.ts'
+import type { Attributes, Filter } from './attributes.ts'
+import { type FieldTest, passesField } from './field-test.ts'
+
+type Kept = {
+  set: RoaringSet
+  /** Documents up to here have been looked at. */
+  lastDocno: number
+  /** Of a field: its values that pass the test, and up to which they have been looked at. */
+  wanted: RoaringSet
+  lastValue: number
+  /** Added since it was packed. */
+  loose: number
+}
+
+/** A language that all pages have takes a few bytes, one that every second has a bit a page: some hundred sets of a million pages. */
+const bytesMax = 8 * 1_024 * 1_024
+const setsMax = 500
+/** Packing looks at the whole set. */
+const looseMax = 10_000
+
+const nothing = { site: [], notSite: [], lang: [], fileType: [], type: [], fields: [] } as const
+
+/** A document never changes what it has: a changed page has a new number. So a set is made once, and goes on with the documents that come. */
+export class FilterSets {
+  readonly #attributes: Attributes
+  readonly #values
+  readonly #newValues
+  /** The one that was not asked for longest comes first. */
+  readonly #kept = new Map<string, Kept>()
+  #epoch = 0
+
+  constructor(db: Db, attributes: Attributes) {
+    this.#attributes = attributes
+    const columns = 'SELECT v.id, v.value, v.number FROM field_value v'
+    this.#values = db.prepare<ValueRow>(`${columns} WHERE v.field=?`)
+    this.#newValues = db.prepare<ValueRow>(`${columns} NOT INDEXED WHERE v.id > ? AND v.field=?`)
+  }
+
+  /** Documents of a language, type or site, dead ones and exact copies among them; null where the set is not kept and `isFew` say that looking is cheaper. */
+  filtered(
+    kind: 'lang' | 'fileType' | 'site',
+    value: string,
+    isFew: () => boolean,
+  ): RoaringSet | null {
+    const key = `${kind} ${value}`
+    this.#forgetOld()
+    if (!this.#kept.has(key) && isFew()) return null
+    const kept = this.#of(key)
+    const filter: Filter = { ...nothing, [kind]: [value], sinceMs: null, untilMs: null }
+    this.#goOn(kept, this.#attributes.accepts(filter) ?? (() => true))
+    return this.#keep(key, kept)
+  }
+
+  /** Documents with a value of this field that passes, dead ones and exact copies among them. */
+  field(name: string, test: Exclude<FieldTest, { op: 'isNot' }>): RoaringSet {
+    const key = `field ${JSON.stringify([name, test])}`
+    this.#forgetOld()
+    const kept = this.#of(key)
+    const fields = this.#attributes.fields()
+    const field = fields.fieldId(name)
+    const lastValue = fields.valuesEnd() - 1
+    if (field !== null && kept.lastValue < lastValue) {
+      const rows =
+        kept.lastValue === 0
+          ? this.#values.iterate(field)
+          : this.#newValues.iterate(kept.lastValue, field)
+      for (const { id, value, number } of rows)
+        if (passesField(value, test) || (number !== null && passesField(number, test)))
+          kept.wanted.add(id)
+    }
+    kept.lastValue = lastValue
+    let isWanted = false
+    const see = (id: number): void => {
+      isWanted ||= kept.wanted.has(id)
+    }
+    const passes = (docno: number): boolean => {
+      isWanted = false
+      fields.eachId(docno, see)
+      return isWanted
+    }
+    this.#goOn(kept, kept.wanted.size === 0 ? () => false : passes)
+    return this.#keep(key, kept)
+  }
+
+  /** For tests and figures. */
+  get bytes(): number {
+    return [...this.#kept.values()].reduce((sum, kept) => sum + bytesOf(kept), 0)
+  }
+
+  /** What is dead is let go of when the attributes do. */
+  #forgetOld(): void {
+    if (this.#epoch === this.#attributes.epoch) return
+    this.#epoch = this.#attributes.epoch
+    this.#kept.clear()
+  }
+
+  #of(key: string): Kept {
+    const known = this.#kept.get(key)
+    this.#kept.delete(key)
+    return (
+      known ?? {
+        set: new RoaringSet(),
+        lastDocno: 0,
+        wanted: new RoaringSet(),
+        lastValue: 0,
+        loose: 0,
+      }
+    )
+  }
+
+  #goOn(kept: Kept, passes: (docno: number) => boolean): void {
+    const last = this.#attributes.lastDocno()
+    for (let docno = kept.lastDocno + 1; docno <= last; docno += 1)
+      if (passes(docno)) kept.set.add(docno)
+    const isFirst = kept.lastDocno === 0
+    kept.loose += last - kept.lastDocno
+    kept.lastDocno = last
+    if (!isFirst && kept.loose < looseMax) return
+    kept.set.pack()
+    kept.loose = 0
+  }
+
+  #keep(key: string, kept: Kept): RoaringSet {
+    this.#kept.set(key, kept)
+    let { bytes } = this
+    for (const [oldest, { set, wanted }] of this.#kept) {
+      if (oldest === key || (bytes <= bytesMax && this.#kept.size <= setsMax)) break
+      bytes -= set.bytes + wanted.bytes
+      this.#kept.delete(oldest)
+    }
+    return kept.set
+  }
+}
+
+type ValueRow = { id: number; value: string; number: number | null }
+
+const bytesOf = ({ set, wanted }: Kept): number => set.bytes + wanted.bytes
