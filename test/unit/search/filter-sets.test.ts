@@ -42,7 +42,7 @@ const questions: [query: string, ...isMeant: ((page: Page) => boolean)[]][] = [
   ['lang:de', isLang('de')],
   ['filetype:pdf', ({ type }) => type === 'application/pdf'],
   ['site:h1.test', ({ url }) => url.includes('h1.test')],
-  ['field:colour=blue', (page) => /^blue/.test(colourOf(page))],
+  ['field:colour=blue', (page) => colourOf(page).startsWith('blue')],
   ['field:price>=15', (page) => priceOf(page) >= 15],
   ['lang:en field:colour=red', isLang('en'), (page) => colourOf(page) === 'red'],
   ['common lang:en', isLang('en')],
