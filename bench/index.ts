@@ -1,16 +1,59 @@
-/** What indexing costs after tokenising: documents of a data directory through the writer, CPU ms and bytes a document. `npm run bench -- index DATA [N]`. */
-import { mkdtempSync, rmSync } from 'node:fs'
+/**
+ * What the index costs. `npm run bench -- index [N ...]`: made-up documents, 10,000 and 100,000 of them unless told otherwise: bytes by part,
+ * CPU of writing, opening and asking as they become more. `index DATA [N]`: documents of a data directory through the writer.
+ */
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createRandom } from '../test/site/words.ts'
 import { textTables } from '../src/assets.ts'
-import { createIndexWriter } from '../src/search/flex.ts'
-import type { IndexedDocument } from '../src/search/index.ts'
+import { openDatabase } from '../src/lib/sqlite.ts'
+import { createIndexReader, createIndexWriter } from '../src/search/flex.ts'
+import type { IndexedDocument, IndexQuery, IndexReader, IndexWriter } from '../src/search/index.ts'
+import { LeafReader } from '../src/search/leaf.ts'
+import { PAIR_PREFIX } from '../src/search/pairs.ts'
 import { openReader } from '../src/store/reader.ts'
-import { openStore } from '../src/store/store.ts'
+import { openStore, type Store } from '../src/store/store.ts'
 import { loadTextTables } from '../src/text/tables.ts'
 import { createAnalyzer } from '../src/text/tokenize.ts'
+import {
+  commonRanks,
+  documentOf,
+  makeRanks,
+  middlingRank,
+  pairOfRanks,
+  rareRank,
+  wordOfRank,
+} from './made-up.ts'
 
 const batchDocuments = 100
+const sizesDefault = [10_000, 100_000]
+const repetitions = 40
+const hitsWanted = 10
+/** As the search of the API counts them. */
+const matchesCounted = 10_000
+const forever = Number.POSITIVE_INFINITY
+
+const cpuMs = (since?: NodeJS.CpuUsage): number => {
+  const { user, system } = process.cpuUsage(since)
+  return (user + system) / 1000
+}
+const timed = (work: () => void): number => {
+  const start = process.cpuUsage()
+  work()
+  return cpuMs(start)
+}
+const p50 = (work: () => void): number => {
+  for (let i = 0; i < repetitions; i += 1) work()
+  const times = Array.from({ length: repetitions }, () => timed(work)).sort((a, b) => a - b)
+  return round(times[repetitions >> 1] ?? 0)
+}
+const round = (value: number): number => Math.round(value * 1_000) / 1_000
+const peakMb = (): number => {
+  const [, kb = '0'] = /VmHWM:\s+(\d+)/.exec(readFileSync('/proc/self/status', 'utf8')) ?? []
+  return Math.round(Number(kb) / 1_024)
+}
 
 function analysed(data: string, most: number): IndexedDocument[] {
   const analyzer = createAnalyzer(loadTextTables(textTables()))
@@ -26,46 +69,157 @@ function analysed(data: string, most: number): IndexedDocument[] {
   return documents.slice(0, most)
 }
 
-const cpuMs = (since?: NodeJS.CpuUsage): number => {
-  const { user, system } = process.cpuUsage(since)
-  return (user + system) / 1000
+type Cost = { applyMs: number; mergeMs: number }
+
+function write(writer: IndexWriter, documents: readonly IndexedDocument[], cost: Cost): void {
+  cost.applyMs += timed(() => void writer.apply(documents))
+  cost.mergeMs += timed(() => {
+    while (writer.work(25, false));
+  })
 }
 
-function main([data, most = '5000']: readonly string[]): void {
-  if (data === undefined) throw new Error('bench index DATA [N]: a data directory is wanted')
-  const documents = analysed(data, Number(most))
-  const directory = mkdtempSync(join(tmpdir(), 'findling-bench-'))
-  const store = openStore(join(directory, 'findling.db'))
-  const writer = createIndexWriter(store.db)
-  const start = process.cpuUsage()
-  let applyMs = 0
-  let workMs = 0
-  for (let i = 0; i < documents.length; i += batchDocuments) {
-    const before = process.cpuUsage()
-    writer.apply(documents.slice(i, i + batchDocuments))
-    const between = process.cpuUsage()
-    applyMs += cpuMs(before)
-    while (writer.work(25, false));
-    workMs += cpuMs(between)
+/** Bytes of entries of words and of pairs; a leaf that has both counts by its first. */
+function bytesByPart(store: Store): { words: number; pairs: number; pages: number } {
+  const reader = new LeafReader()
+  const bytes = { words: 0, pairs: 0, pages: 0 }
+  for (const { b } of store.db.prepare<{ b: Uint8Array }>('SELECT b FROM leaf').iterate()) {
+    reader.load(b)
+    const isPair = reader.next() && reader.term().startsWith(PAIR_PREFIX)
+    bytes[isPair ? 'pairs' : 'words'] += b.length
   }
-  while (writer.pendingBytes() > 0) writer.work(25, true)
-  const totalMs = cpuMs(start)
-  const postings = documents.reduce((sum, { terms }) => sum + terms.length, 0)
-  const bytes = store.db.prepare<{ n: number }>('SELECT sum(length(b)) AS n FROM leaf').value() ?? 0
-  store.close()
-  rmSync(directory, { recursive: true })
+  const sizes = store.db.prepare("SELECT sum(pgsize) FROM dbstat WHERE name IN ('seg', 'leaf')")
+  bytes.pages = Number(sizes.value())
+  return bytes
+}
+
+function inTemporary<T>(work: (file: string) => T): T {
+  const folder = mkdtempSync(join(tmpdir(), 'findling-bench-'))
+  try {
+    return work(join(folder, 'findling.db'))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+function ofData(data: string, most: number): void {
+  const documents = analysed(data, most)
   const n = documents.length
+  const cost = { applyMs: 0, mergeMs: 0 }
+  const bytes = inTemporary((file) => {
+    const store = openStore(file)
+    const writer = createIndexWriter(store.db)
+    for (let i = 0; i < n; i += batchDocuments)
+      write(writer, documents.slice(i, i + batchDocuments), cost)
+    cost.mergeMs += timed(() => {
+      while (writer.work(25, true));
+    })
+    const found = bytesByPart(store)
+    store.close()
+    return found
+  })
+  const count = (of: (document: IndexedDocument) => number): number =>
+    Math.round(documents.reduce((sum, document) => sum + of(document), 0) / n)
   const result = {
     documents: n,
-    termsADocument: Math.round(postings / n),
-    cpuMsADocument: totalMs / n,
-    applyMs: applyMs / n,
-    mergeMs: workMs / n,
-    indexBytesADocument: Math.round(bytes / n),
-    bytesAPosting: bytes / postings,
+    terms: count(({ quants }) => quants.length),
+    pairs: count(({ pairs }) => pairs?.length ?? 0),
+    cpuMsADocument: round((cost.applyMs + cost.mergeMs) / n),
+    applyMs: round(cost.applyMs / n),
+    mergeMs: round(cost.mergeMs / n),
+    wordBytes: Math.round(bytes.words / n),
+    pairBytes: Math.round(bytes.pairs / n),
+    bytesInFile: Math.round(bytes.pages / n),
   }
   console.table(result)
   console.log(`RESULT ${JSON.stringify(result)}`)
+}
+
+const queryOf = (ranks: readonly number[], match: IndexQuery['match']): IndexQuery => ({
+  words: ranks.map((rank) => ({ term: wordOfRank(rank), weight: 1 })),
+  bigrams: [],
+  boosts: [],
+  required: [],
+  without: [],
+  match,
+})
+
+function ask(reader: IndexReader): Record<string, number> {
+  const [first = 0, second = 0, third = 0] = commonRanks
+  const search = (ranks: readonly number[], match: IndexQuery['match'], countMin?: number) => () =>
+    void reader.search(queryOf(ranks, match), hitsWanted, forever, undefined, null, countMin)
+  return {
+    word: p50(search([first], 'any')),
+    wordSome: p50(search([first], 'any', matchesCounted)),
+    or: p50(search([first, second, third], 'any')),
+    orSome: p50(search([first, second, third], 'any', matchesCounted)),
+    orMixedSome: p50(search([rareRank, middlingRank, first], 'any', matchesCounted)),
+    and: p50(search([first, second], 'all')),
+    rare: p50(search([rareRank], 'any')),
+    pair: p50(() => void reader.pairHolders(pairOfRanks(first, second), forever)),
+  }
+}
+
+/** One index that grows, and what it is like at each size. */
+function growth(sizes: readonly number[]): void {
+  const rows = inTemporary((file) => {
+    const store = openStore(file)
+    const writer = createIndexWriter(store.db)
+    const random = createRandom(1)
+    const cost = { applyMs: 0, mergeMs: 0 }
+    let documents = 0
+    const found = sizes.map((size) => {
+      while (documents < size) {
+        const many = Math.min(batchDocuments, size - documents)
+        const batch = Array.from({ length: many }, (_, i) =>
+          documentOf(documents + i + 1, makeRanks(random)),
+        )
+        documents += many
+        write(writer, batch, cost)
+      }
+      cost.mergeMs += timed(() => {
+        while (writer.work(25, true));
+      })
+      const bytes = bytesByPart(store)
+      const db = openDatabase(file, { readonly: true })
+      const reader = createIndexReader(db)
+      const openMs = timed(() => reader.begin())
+      const row = {
+        documents,
+        applyMs: round(cost.applyMs / documents),
+        mergeMs: round(cost.mergeMs / documents),
+        wordBytes: Math.round(bytes.words / documents),
+        pairBytes: Math.round(bytes.pairs / documents),
+        bytesInFile: Math.round(bytes.pages / documents),
+        openMs: Math.round(openMs),
+        ...ask(reader),
+        peakMb: peakMb(),
+      }
+      reader.end()
+      db.close()
+      console.log(JSON.stringify(row))
+      return row
+    })
+    store.close()
+    return found
+  })
+  console.table(rows)
+  console.log(`RESULT ${JSON.stringify({ rows })}`)
+}
+
+/** A heap as small as that of the thread that writes an index: else the peak is that of a lazy collector. */
+const heapFlag = '--max-semi-space-size=2'
+
+function main(parameters: readonly string[]): void {
+  const [first, most = '5000'] = parameters
+  if (first !== undefined && !/^\d+$/.test(first)) return ofData(first, Number(most))
+  if (process.execArgv.includes(heapFlag))
+    return growth(first === undefined ? sizesDefault : parameters.map(Number))
+  const child = spawn(process.execPath, [heapFlag, import.meta.filename, ...parameters], {
+    stdio: 'inherit',
+  })
+  child.on('close', (code) => {
+    process.exitCode = code ?? 1
+  })
 }
 
 main(process.argv.slice(2))
