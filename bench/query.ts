@@ -1,60 +1,120 @@
 /**
- * How fast words are found: our index beside FTS5, over the same made-up documents, in one run. `answers DATA QUERIES.tsv`: how long whole
- * answers take over a directory that was crawled. CPU time, because machines are shared.
+ * How fast words are found: our index beside FTS5 and MiniSearch, over the same documents, in one run. `npm run bench -- query [N]`: N made-up
+ * documents; `query zh [N]`: documents made of the sentences of the Chinese relevance sets. CPU time, because machines are shared.
  */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { searchRequest } from '../test/unit/search/collection.ts'
-import { textTables } from '../src/assets.ts'
-import { AppError } from '../src/lib/errors.ts'
+import { gunzipSync } from 'node:zlib'
+import { createRandom, pick, type Random } from '../test/site/words.ts'
+import { testAnalyzer } from '../test/unit/search/collection.ts'
 import { migrate, openDatabase, type Db } from '../src/lib/sqlite.ts'
 import { createIndexReader, createIndexWriter } from '../src/search/flex.ts'
-import type { IndexedDocument, IndexQuery } from '../src/search/index.ts'
-import { createSearcher } from '../src/search/search.ts'
-import { openReader } from '../src/store/reader.ts'
+import type { IndexedDocument, IndexQuery, IndexReader } from '../src/search/index.ts'
 import { migrations } from '../src/store/schema.ts'
-import { loadTextTables } from '../src/text/tables.ts'
-import { createAnalyzer } from '../src/text/tokenize.ts'
+import {
+  commonRanks,
+  documentOf,
+  makeRanks,
+  middlingRank,
+  rareRank,
+  textOf,
+  wordOfRank,
+} from './made-up.ts'
+import { createFts, createMini, type Rival } from './rivals.ts'
 
 const documentsDefault = 20_000
 const documentsAtOnce = 100
-/** Words of a document, and how many different ones the collection can have. */
-const wordsPerDocument = 380
-const vocabularySize = 60_000
+/** MiniSearch takes 30 KB of memory a document, and half an hour for more: its times are those of so many. */
+const miniDocumentsMax = 20_000
 /** Calls that are measured, after as many that warm the compiler up as in a server that runs. */
-const repetitions = 60
+const repetitions = 40
+/** Of a rival that takes a quarter of a second. */
+const slowRepetitions = 5
 const hitsWanted = 10
+/** As the search of the API counts them. */
+const matchesCounted = 10_000
 const forever = Number.POSITIVE_INFINITY
-const answerMs = 10_000
 
-/** Words by rank: rank r has a share of about 1 / r, as in natural text. */
-const wordOfRank = (rank: number): string => `w${rank.toString(36)}`
-/** In 20-60 % of the documents, and in a handful. */
-const common = [45, 75, 120].map(wordOfRank)
-const rare = wordOfRank(40_000)
+type Source = {
+  isChinese: boolean
+  make(docno: number): { indexed: IndexedDocument; text: string }
+  /** After all were made: [what it is, words as typed, whether any of them will do]. */
+  queries(): [name: string, words: readonly string[], match: IndexQuery['match']][]
+}
 
-/** mulberry32 */
-function createRandom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
+function madeUp(random: Random): Source {
+  const [first = 0, second = 0, third = 0] = commonRanks
+  const words = (...ranks: number[]): string[] => ranks.map(wordOfRank)
+  return {
+    isChinese: false,
+    make(docno) {
+      const ranks = makeRanks(random)
+      return { indexed: documentOf(docno, ranks), text: textOf(ranks) }
+    },
+    queries: () => [
+      ['common word', words(first), 'any'],
+      ['OR of three common', words(first, second, third), 'any'],
+      ['OR of rare, middling, common', words(rareRank, middlingRank, first), 'any'],
+      ['two common, both wanted', words(first, second), 'all'],
+      ['rare and common, both wanted', words(rareRank, first), 'all'],
+      ['rare word', words(rareRank), 'any'],
+    ],
   }
 }
 
-function makeText(random: () => number): string[] {
-  const length = Math.round(wordsPerDocument * (0.4 + 1.2 * random()))
-  return Array.from({ length }, () => wordOfRank(Math.floor(vocabularySize ** random())))
-}
+const evalFolder = join(import.meta.dirname, '..', '..', 'shared', 'eval')
+const sentencesADocument = 24
 
-function toDocument(docno: number, words: readonly string[]): IndexedDocument {
+/** As long as an English page of 2.5 KB; common words are found by counting. */
+function chinese(random: Random): Source {
+  const texts = ['cmrc2018', 'rgb-zh', 'dureader-demo'].flatMap((set) =>
+    gunzipSync(readFileSync(join(evalFolder, set, 'docs.jsonl.gz')))
+      .toString()
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { text: string }).text),
+  )
+  const sentences = texts.flatMap((text) => text.match(/[^。！？\n]{8,80}[。！？]/gu) ?? [])
+  const analyzer = testAnalyzer()
   const counts = new Map<string, number>()
-  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1)
-  const quants = Uint8Array.from(counts.values(), (n) => Math.round(8 * Math.log2(1 + n)))
-  return { docno, terms: [...counts.keys()], quants, length: words.length }
+  let documents = 0
+  /** The word of two characters that comes nearest to a share of the documents. */
+  const nearest = (share: number): string =>
+    [...counts]
+      .filter(([term]) => /^\p{Script=Han}{2}$/u.test(term))
+      .reduce((best, one) =>
+        Math.abs(one[1] / documents - share) < Math.abs(best[1] / documents - share) ? one : best,
+      )[0]
+  return {
+    isChinese: true,
+    make(docno) {
+      const text = Array.from({ length: sentencesADocument }, () => pick(random, sentences)).join(
+        '',
+      )
+      const indexed = {
+        docno,
+        ...analyzer.document({ title: '', headings: '', text, rest: '', url: '' }),
+      }
+      documents += 1
+      if (documents % 16 === 0)
+        for (const term of new Set(analyzer.tokens(text).map((token) => token.term)))
+          counts.set(term, (counts.get(term) ?? 0) + 16)
+      return { indexed, text }
+    },
+    queries() {
+      const [first, second, third, middling, rare] = [0.5, 0.35, 0.25, 0.02, 0.002].map(
+        nearest,
+      ) as [string, string, string, string, string]
+      return [
+        ['common word', [first], 'any'],
+        ['OR of three common', [first, second, third], 'any'],
+        ['OR of rare, middling, common', [rare, middling, first], 'any'],
+        ['two common, both wanted', [first, second], 'all'],
+        ['rare word', [rare], 'any'],
+      ]
+    },
+  }
 }
 
 const cpuMs = (work: () => void): number => {
@@ -63,136 +123,123 @@ const cpuMs = (work: () => void): number => {
   const { user, system } = process.cpuUsage(start)
   return (user + system) / 1_000
 }
-const p50 = (work: () => void): number => {
-  for (let i = 0; i < repetitions; i += 1) work()
-  const times = Array.from({ length: repetitions }, () => cpuMs(work)).sort((a, b) => a - b)
-  return times[times.length >> 1] ?? 0
-}
-const queryOf = (words: readonly string[]): IndexQuery => ({
-  words: words.map((term) => ({ term, weight: 1 })),
-  bigrams: [],
-  boosts: [],
-  required: [],
-  without: [],
-  match: 'any',
-})
 
-function build(db: Db, documents: number): { oursMs: number; ftsMs: number } {
-  db.exec(`CREATE VIRTUAL TABLE fts USING fts5(text, content='')`)
-  const insert = db.prepare('INSERT INTO fts(rowid, text) VALUES (?, ?)')
+function p50(work: () => void): number {
+  const firstMs = cpuMs(work)
+  const times = firstMs > 250 ? slowRepetitions : repetitions
+  for (let i = 0; i < times; i += 1) work()
+  const sorted = Array.from({ length: times }, () => cpuMs(work)).sort((a, b) => a - b)
+  return Math.round((sorted[times >> 1] ?? 0) * 100) / 100
+}
+
+/** As plan.ts has them: Han words with their pairs. */
+function queryOf(source: Source, words: readonly string[], match: IndexQuery['match']): IndexQuery {
+  const weighted = (terms: readonly string[]) => terms.map((term) => ({ term, weight: 1 }))
+  const analysed = testAnalyzer().query(words.join(' '))
+  const plain = source.isChinese ? analysed.words.map(({ term }) => term) : words
+  return {
+    words: weighted([...new Set(plain)]),
+    bigrams: source.isChinese ? weighted(analysed.bigrams) : [],
+    boosts: [],
+    required: [],
+    without: [],
+    match,
+  }
+}
+
+type Cost = { ours: number; fts: number; mini: number }
+
+function build(db: Db, source: Source, documents: number, fts: Rival, mini: Rival): Cost {
   const writer = createIndexWriter(db)
-  const random = createRandom(1)
-  let oursMs = 0
-  let ftsMs = 0
+  const cost = { ours: 0, fts: 0, mini: 0 }
   for (let first = 1; first <= documents; first += documentsAtOnce) {
-    const texts = Array.from({ length: documentsAtOnce }, () => makeText(random))
-    const batch = texts.map((words, i) => toDocument(first + i, words))
-    oursMs += cpuMs(() => {
-      writer.apply(batch)
+    const made = Array.from({ length: Math.min(documentsAtOnce, documents - first + 1) }, (_, i) =>
+      source.make(first + i),
+    )
+    cost.ours += cpuMs(() => {
+      writer.apply(made.map(({ indexed }) => indexed))
       while (writer.work(25, false));
     })
-    ftsMs += cpuMs(() =>
-      db.transaction(() => texts.forEach((words, i) => insert.run(first + i, words.join(' ')))),
-    )
+    cost.fts += cpuMs(() => made.forEach(({ text }, i) => fts.add(first + i, '', text)))
+    if (first <= miniDocumentsMax)
+      cost.mini += cpuMs(() => made.forEach(({ text }, i) => mini.add(first + i, '', text)))
   }
-  oursMs += cpuMs(() => {
+  cost.ours += cpuMs(() => {
     while (writer.work(25, true));
   })
-  return { oursMs, ftsMs }
+  return cost
 }
 
-const bytesOf = (db: Db, tables: string): number =>
-  Number(db.prepare(`SELECT sum(pgsize) FROM dbstat WHERE name IN (${tables})`).value())
-
-type Spread = { p50: number; p95: number; max: number }
-const spreadOf = (times: readonly number[]): Spread => {
-  const sorted = times.toSorted((a, b) => a - b)
-  const at = (share: number): number =>
-    Math.round((sorted[Math.floor(share * (sorted.length - 1))] ?? 0) * 100) / 100
-  return { p50: at(0.5), p95: at(0.95), max: at(1) }
-}
-
-/** Every query once, after others have warmed the compiler up: popular pages recur as they do for users, no query does. */
-function measureAnswers(folder: string, file: string): void {
-  const [, ...lines] = readFileSync(file, 'utf8').trim().split('\n')
-  const queries = lines.map((line) => line.split('\t')[1] ?? '')
-  const reader = openReader(join(folder, 'findling.db'))
-  const searcher = createSearcher(reader, createAnalyzer(loadTextTables(textTables())))
-  const answer = (q: string): void =>
-    void searcher.answer(searchRequest(q), performance.now() + answerMs)
-  const firstMs = cpuMs(() => answer(queries[0] ?? ''))
-  // Interleaved, so that sites and languages take turns in both halves.
-  const warming = queries.filter((_, i) => i % 3 === 0)
-  const measured = queries.filter((_, i) => i % 3 !== 0)
-  for (const q of warming) answer(q)
-  const answers = spreadOf(measured.map((q) => cpuMs(() => answer(q))))
-  const typed = measured.map((q) => q.slice(0, Math.max(2, q.length >> 1)))
-  const suggest = (q: string): void => {
-    try {
-      searcher.suggest(q, hitsWanted)
-    } catch (error) {
-      // Its wall clock runs on while the machine works for others; its CPU time is counted all the same.
-      if (!(error instanceof AppError)) throw error
+function measure(
+  source: Source,
+  reader: IndexReader,
+  documents: number,
+  [fts, mini]: readonly [Rival, Rival],
+) {
+  return source.queries().map(([name, words, match]) => {
+    const query = queryOf(source, words, match)
+    const ours = (countMin?: number) => (): void =>
+      void reader.search(query, hitsWanted, forever, undefined, null, countMin)
+    // The rivals know no other way to ask than for any of the words: where all are wanted they are not measured.
+    const rival = (one: Rival): number | null =>
+      match === 'all' ? null : p50(() => void one.search(words.join(' '), hitsWanted))
+    const row = {
+      name,
+      shares: words.map((word) => Math.round((1_000 * reader.frequency(word)) / documents) / 10),
+      all: p50(ours()),
+      some: p50(ours(matchesCounted)),
+      fts: rival(fts),
+      mini: rival(mini),
     }
-  }
-  for (const q of typed) suggest(q)
-  const suggestions = spreadOf(typed.map((q) => cpuMs(() => suggest(q))))
-  reader.close()
-  console.table({ answers, suggestions })
-  console.log(
-    `RESULT ${JSON.stringify({ queries: measured.length, firstMs: Math.round(firstMs), answers, suggestions })}`,
-  )
+    console.log(JSON.stringify(row))
+    return row
+  })
 }
 
-/** @param parameters number of documents; or `answers`, a data directory, and queries in the second column of a file with a header */
 export function run(parameters: readonly string[]): void {
-  const [mode, folder, file] = parameters
-  if (mode === 'answers' && folder !== undefined && file !== undefined)
-    return measureAnswers(folder, file)
-  makeAndAsk(Number(mode ?? documentsDefault))
-}
-
-function makeAndAsk(documents: number): void {
+  const isChinese = parameters[0] === 'zh'
+  const documents = Number(parameters[isChinese ? 1 : 0] ?? documentsDefault)
+  if (isChinese && !existsSync(evalFolder)) {
+    console.error('The Chinese sentences stand in ../shared/eval, which is not there.')
+    return
+  }
   const folder = mkdtempSync(join(tmpdir(), 'findling-bench-'))
+  const rivals = [
+    createFts(testAnalyzer(), isChinese),
+    createMini(testAnalyzer(), isChinese),
+  ] as const
   try {
+    const random = createRandom(1)
+    const source = isChinese ? chinese(random) : madeUp(random)
     const db = openDatabase(join(folder, 'index.db'))
     migrate(db, migrations)
-    const { oursMs, ftsMs } = build(db, documents)
+    const cost = build(db, source, documents, ...rivals)
     const reader = createIndexReader(openDatabase(join(folder, 'index.db'), { readonly: true }))
     reader.begin()
-    const ask = db.prepare('SELECT rowid FROM fts WHERE fts MATCH ? ORDER BY rank LIMIT ?')
-    const rows = (
-      [
-        ['common word', common.slice(0, 1)],
-        ['OR of three', common],
-        ['rare word', [rare]],
-      ] as const
-    ).map(([name, words]) => ({
-      name,
-      share: Math.round((100 * reader.frequency(words[0])) / documents),
-      oursMs: p50(() => void reader.search(queryOf(words), hitsWanted, forever)),
-      ftsMs: p50(() => void ask.all(words.join(' OR '), hitsWanted)),
-    }))
+    const queries = measure(source, reader, documents, rivals)
     reader.end()
-    console.log('query        in docs  ours ms  FTS5 ms   ratio')
-    for (const { name, share, oursMs: ours, ftsMs: fts } of rows)
-      console.log(
-        `${name.padEnd(12)} ${String(share).padStart(5)} %  ${ours.toFixed(2).padStart(7)}  ${fts.toFixed(2).padStart(7)}  ${(fts / ours).toFixed(1).padStart(6)}`,
-      )
-    const size = {
-      bytesPerDocument: Math.round(bytesOf(db, `'seg','leaf'`) / documents),
-      ftsBytesPerDocument: Math.round(
-        bytesOf(db, `'fts_data','fts_idx','fts_docsize','fts_config'`) / documents,
-      ),
-    }
-    const speed = {
-      documentsPerCpuSecond: Math.round((documents / oursMs) * 1_000),
-      ftsDocumentsPerCpuSecond: Math.round((documents / ftsMs) * 1_000),
-    }
-    console.log(size, speed)
+    const bytes = Number(
+      db.prepare("SELECT sum(pgsize) FROM dbstat WHERE name IN ('seg', 'leaf')").value(),
+    )
     db.close()
-    console.log(`RESULT ${JSON.stringify({ documents, ...size, ...speed, queries: rows })}`)
+    const perSecond = (n: number, ms: number): number => Math.round((n / ms) * 1_000)
+    const result = {
+      documents,
+      bytesADocument: Math.round(bytes / documents),
+      documentsACpuSecond: {
+        ours: perSecond(documents, cost.ours),
+        fts: perSecond(documents, cost.fts),
+        mini: perSecond(Math.min(documents, miniDocumentsMax), cost.mini),
+      },
+      miniDocuments: Math.min(documents, miniDocumentsMax),
+      queries,
+    }
+    console.table(
+      queries.map(({ shares, ...row }) => ({ ...row, inDocuments: `${shares.join(', ')} %` })),
+    )
+    console.log(`RESULT ${JSON.stringify(result)}`)
   } finally {
+    for (const rival of rivals) rival.close()
     rmSync(folder, { recursive: true, force: true })
   }
 }
