@@ -79,7 +79,7 @@ async function parsePage(job: ParseJob, options: PageOptions): Promise<ParseOutc
     return { kind: 'page', page: await asPage(read, '', job, options) }
   }
   const decoded = decodeText(body.bytes, job.contentType)
-  if (decoded.text.trim() === '') return { kind: 'refused', reason: 'empty' }
+  if (!/\S/.test(decoded.text)) return { kind: 'refused', reason: 'empty' }
   const read = isPlain(job.contentType, body.bytes) ? readPlain : readHtml
   return { kind: 'page', page: await read(job, decoded, options) }
 }
@@ -107,7 +107,7 @@ async function readHtml(
     ...(await analyse(content, tree.lang, job, options, found?.fields)),
     ...(await itemsOf(found, job, { lang: tree.lang, charset, ...directives }, options)),
     ...withLinkTexts(ruledParts(job, found, [...links.keys()]), links),
-    ...(isShell(html, `${content.text}\n${content.rest}`, content.title) ? { isShell: true } : {}),
+    ...(isShell(html, content.text, content.rest, content.title) ? { isShell: true } : {}),
     canonical: canonicalOf(tree, url),
     refresh: directives.nofollow ? null : promptRefresh(tree, url, charset),
     feeds: directives.nofollow ? [] : feedsOf(tree, url),

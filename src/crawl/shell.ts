@@ -15,9 +15,12 @@ const charsMax = 200_000
 /**
  * Is there nothing to read before JavaScript ran? A page with little text, with scripts, and with an empty framework root or a
  * word to those who switched scripts off.
- * @param text all visible text
+ * @param main and @param rest are all its visible text, blanks collapsed
  */
-export function isShell(html: string, text: string, title: string): boolean {
+export function isShell(html: string, main: string, rest: string, title: string): boolean {
+  // Nearly all pages.
+  if (main.length + rest.length > title.length + 2 * shellTextMax) return false
+  const text = `${main}\n${rest}`
   const own = text.trim() === title.trim() ? '' : text.trim()
   if (own.length > shellTextMax) return false
   const source = html.slice(0, charsMax)

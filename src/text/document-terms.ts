@@ -73,6 +73,7 @@ export class DocumentCounter {
   #pairCount = 0
   #length = 0
   #weight = 0
+  #source = ''
   #text = ''
   #run = ''
 
@@ -96,7 +97,7 @@ export class DocumentCounter {
     this.#add(pathWords(url), URL_WEIGHT)
     this.#add(rest, REST_WEIGHT)
     this.#addPairs()
-    this.#text = this.#run = ''
+    this.#source = this.#text = this.#run = ''
     this.#weight = TITLE_KEY_WEIGHT
     for (const key of titleKeys(title)) this.#countText(key)
     return this.#pack()
@@ -104,13 +105,14 @@ export class DocumentCounter {
 
   #add(source: string, weight: number): void {
     this.#weight = weight
+    this.#source = source
     this.#text = foldCase(source)
     eachRun(this.#text, this.#countRun)
   }
 
   /** Of the text that was added last. */
   #addPairs(): void {
-    eachWordPair(foldText(this.#text), this.#addPair)
+    eachWordPair(foldText(this.#source), this.#addPair)
   }
 
   readonly #addPair = (pair: number): void => {

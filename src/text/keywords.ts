@@ -1,8 +1,8 @@
 /** A few words that tell what a page is about. The door to wink-nlp, whose model costs tens of megabytes: for the parser thread only. */
 import type { ItsFunction } from 'wink-nlp'
-import { eachRun } from './characters.ts'
+import { eachRun, type RunKind } from './characters.ts'
 import type { Dictionary } from './dictionary.ts'
-import { foldText, foldWithOffsets } from './normalize.ts'
+import { foldText, foldWithOffsets, type FoldedText } from './normalize.ts'
 import { isStopWord } from './stopwords.ts'
 import type { Analyzer } from './tokenize.ts'
 
@@ -143,31 +143,56 @@ function chineseKeywords(
   title: string,
   max: number,
 ): string[] {
-  const scores = new Map<string, number>()
-  const spelled = new Map<string, string>()
-  const read = (source: string, weight: number): void => {
-    const folded = foldWithOffsets(source)
-    eachRun(folded.text, (from, to, kind) => {
-      if (kind !== 'han') return
-      dictionary.cut(folded.text.slice(from, to), (a, b, _id, isPart) => {
-        if (isPart || b - a < HAN_WORD_UNITS_MIN) return
-        const word = folded.text.slice(from + a, from + b)
-        if (isStopWord(word)) return
-        const start = folded.offsets[from + a] as number
-        add(
-          scores,
-          word,
-          weight * (dictionary.weight(word) ?? 0) * leadWeight(start / source.length),
-        )
-        if (!spelled.has(word)) spelled.set(word, source.slice(start, folded.offsets[from + b]))
-      })
-    })
+  const words = new ChineseWords(dictionary)
+  words.add(title, TITLE_WEIGHT)
+  words.add(text, 1)
+  return words.best(max)
+}
+
+/** The scores of one page's words, and how it spells them. */
+class ChineseWords {
+  readonly #dictionary: Dictionary
+  readonly #scores = new Map<string, number>()
+  readonly #spelled = new Map<string, string>()
+  #source = ''
+  #weight = 0
+  #folded: FoldedText = { text: '', offsets: new Uint32Array(1) }
+  #from = 0
+
+  constructor(dictionary: Dictionary) {
+    this.#dictionary = dictionary
   }
-  read(title, TITLE_WEIGHT)
-  read(text, 1)
-  return best(scores)
-    .slice(0, max)
-    .map((word) => spelled.get(word) as string)
+
+  add(source: string, weight: number): void {
+    this.#source = source
+    this.#weight = weight
+    this.#folded = foldWithOffsets(source)
+    eachRun(this.#folded.text, this.#addRun)
+  }
+
+  best(max: number): string[] {
+    return best(this.#scores)
+      .slice(0, max)
+      .map((word) => this.#spelled.get(word) as string)
+  }
+
+  readonly #addRun = (from: number, to: number, kind: RunKind): void => {
+    if (kind !== 'han') return
+    this.#from = from
+    this.#dictionary.cut(this.#folded.text.slice(from, to), this.#addWord)
+  }
+
+  readonly #addWord = (a: number, b: number, _id: number, isPart: boolean): void => {
+    if (isPart || b - a < HAN_WORD_UNITS_MIN) return
+    const { text, offsets } = this.#folded
+    const word = text.slice(this.#from + a, this.#from + b)
+    if (isStopWord(word)) return
+    const start = offsets[this.#from + a] as number
+    const weight = this.#weight * (this.#dictionary.weight(word) ?? 0)
+    add(this.#scores, word, weight * leadWeight(start / this.#source.length))
+    if (!this.#spelled.has(word))
+      this.#spelled.set(word, this.#source.slice(start, offsets[this.#from + b]))
+  }
 }
 
 /** Languages without a model: words that come back, told apart by stem, shown as first spelled. */

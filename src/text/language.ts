@@ -212,9 +212,7 @@ function countFunctionWords(text: string): { hits: Uint16Array; words: number } 
   const hits = new Uint16Array(LATIN_LANGUAGES.length)
   /** Of words of one letter, which count in longer texts only. */
   const singles = new Uint16Array(LATIN_LANGUAGES.length)
-  const words = isAscii(text)
-    ? countAsciiWords(text, hits, singles)
-    : countWords(text, hits, singles)
+  const words = countWords(text, hits, singles)
   if (words >= SHORT_WORDS)
     for (const [i, single] of singles.entries()) hits[i] = (hits[i] as number) + single
   return { hits, words }
@@ -234,26 +232,12 @@ function countWord(
   }
 }
 
+/** Counts what /\p{L}+/gu finds, without a match for each. */
 function countWords(text: string, hits: Uint16Array, singles: Uint16Array): number {
-  let words = 0
-  for (const { 0: word, index } of text.matchAll(/\p{L}+/gu)) {
-    words += 1
-    countWord(text, index, index + word.length, hits, singles)
-  }
-  return words
-}
-
-function isAscii(text: string): boolean {
-  for (let i = 0; i < text.length; i += 1) if (text.charCodeAt(i) > 0x7f) return false
-  return true
-}
-
-/** The runs of letters, as the pattern of the general case finds them. */
-function countAsciiWords(text: string, hits: Uint16Array, singles: Uint16Array): number {
   let words = 0
   let start = -1
   for (let i = 0; i <= text.length; i += 1) {
-    const isLetter = i < text.length && isAsciiLetter(text.charCodeAt(i))
+    const isLetter = i < text.length && isLetterAt(text, i)
     if (isLetter && start < 0) start = i
     else if (!isLetter && start >= 0) {
       words += 1
@@ -262,6 +246,24 @@ function countAsciiWords(text: string, hits: Uint16Array, singles: Uint16Array):
     }
   }
   return words
+}
+
+/** By unit: 0 = not looked at yet, 1 = a letter, 2 = none. */
+const kindOf = new Uint8Array(65_536)
+
+/** Either half of a pair is a letter where the pair is one. */
+function isLetterAt(text: string, i: number): boolean {
+  const unit = text.charCodeAt(i)
+  if (isAsciiLetter(unit)) return true
+  if (unit < 0x80) return false
+  if ((unit & 0xf800) === 0xd800) return isPairOfLetter(text, i)
+  return (kindOf[unit] ||= /\p{L}/u.test(String.fromCharCode(unit)) ? 1 : 2) === 1
+}
+
+function isPairOfLetter(text: string, i: number): boolean {
+  const isLow = (text.charCodeAt(i) & 0xfc00) === 0xdc00
+  const code = text.codePointAt(isLow && i > 0 ? i - 1 : i) as number
+  return code > 0xffff && /\p{L}/u.test(String.fromCodePoint(code))
 }
 
 /** A claim of a language that is written in another alphabet is no use for Latin text. */

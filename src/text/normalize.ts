@@ -97,8 +97,17 @@ let sources = new Uint32Array(8192)
  * Semitic vowel points dropped, zero-width and control characters dropped (form feeds become blanks), unpaired
  * surrogates U+FFFD. Linear; at most 18 units for one (a ligature of Arabic), as a rule no more than the source.
  */
-export const foldText = (text: string): string =>
-  PLAIN_ASCII.test(text) ? text.toLowerCase() : fold(text, lower, false)
+export function foldText(text: string): string {
+  if (PLAIN_ASCII.test(text)) return text.toLowerCase()
+  if (text.length < rememberedUnits.min || text.length > rememberedUnits.max)
+    return fold(text, lower, false)
+  if (text !== remembered.text) remembered = { text, folded: fold(text, lower, false) }
+  return remembered.folded
+}
+
+/** The main text of a page is folded for its terms and again for its fingerprint. */
+const rememberedUnits = { min: 512, max: 65_536 }
+let remembered = { text: '', folded: '' }
 
 /** `foldText` without the lower case: foldText(foldCase(t)) = foldText(t). For what needs camelCase. */
 export const foldCase = (text: string): string =>

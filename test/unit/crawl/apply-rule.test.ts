@@ -261,11 +261,14 @@ describe('a page that exists only after its JavaScript ran', () => {
     '<body><noscript>请启用JavaScript</noscript><script src="a.js"></script>',
   ]
   for (const html of shells)
-    it(`is recognised: ${html.slice(0, 60)}`, () => assert.ok(isShell(html, 'App', 'App')))
+    it(`is recognised: ${html.slice(0, 60)}`, () => assert.ok(isShell(html, 'App', '', 'App')))
   it('is not one that has text, or no scripts, or a root that is filled', () => {
     const [shell = ''] = shells
-    assert.equal(isShell(shell, 'text '.repeat(100), 'App'), false)
-    assert.equal(isShell('<div id="root"></div>', '', ''), false)
-    assert.equal(isShell('<div id="root"><p>x</p></div><script src=a></script>', 'x', ''), false)
+    assert.equal(isShell(shell, 'text '.repeat(60), 'text '.repeat(60), 'App'), false)
+    assert.equal(isShell('<div id="root"></div>', '', '', ''), false)
+    assert.equal(
+      isShell('<div id="root"><p>x</p></div><script src=a></script>', 'x', '', ''),
+      false,
+    )
   })
 })
