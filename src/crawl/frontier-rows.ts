@@ -269,5 +269,12 @@ export const leaseOf = (
   history: readVisits(candidate.history),
 })
 
+/** It says nothing but that there is a page: once known, it is no news. */
+export const isPlainLink = ({ isSeed, redirected, lastmodMs, kind }: FoundUrl): boolean =>
+  isSeed !== true &&
+  redirected === undefined &&
+  lastmodMs === undefined &&
+  (kind ?? 'page') === 'page'
+
 /** Lists are few and bounded: no trap. */
 export const isListed = ({ kind }: Candidate): boolean => kind !== 0

@@ -24,6 +24,7 @@ import {
   isWantedAgain,
   prepareFrontier,
   isListed,
+  isPlainLink,
   leaseOf,
   queuedState,
   settleValues,
@@ -36,9 +37,11 @@ import {
 } from './frontier-rows.ts'
 import { kindOf, Tallies, type Kind } from './frontier-tallies.ts'
 import { HostSchedule, type Candidate, type Host, type Pick } from './host-schedule.ts'
+import { isFirstVisit, isStep, rowsOfLinks, type RowsOfLinks } from './inlinks.ts'
 import { createRecentKeys, type RecentKeys } from './recent-keys.ts'
 import { LoadedHosts, type KnownHosts } from './loaded-hosts.ts'
 import { Suspects, type Suspect } from './suspects.ts'
+import { clearQueue, type Judge } from './unwanted.ts'
 
 type Out = {
   lease: Lease
@@ -52,8 +55,6 @@ const recentKeysMax = 20_000
 const sweepRows = 1_000
 const sweepRowsMin = 64
 const relistMsDefault = 3_600_000
-/** What is put aside comes back when somebody says so: this is never. */
-const neverMs = Date.UTC(9_999, 0, 1)
 
 export const openFrontier = (store: { db: Db }, options: FrontierOptions): SqliteFrontier =>
   new SqliteFrontier(store.db, options)
@@ -63,6 +64,7 @@ export class SqliteFrontier implements Frontier {
   readonly #db: Db
   readonly #options: FrontierOptions
   readonly #sql: FrontierStatements
+  readonly #links: RowsOfLinks
   readonly #schedule: HostSchedule
   readonly #hosts: LoadedHosts
   readonly #suspects: Suspects
@@ -79,6 +81,7 @@ export class SqliteFrontier implements Frontier {
     this.#db = db
     this.#options = options
     this.#sql = prepareFrontier(db)
+    this.#links = rowsOfLinks(db)
     this.#suspects = new Suspects(db, options.now())
     this.#schedule = new HostSchedule({
       connections: options.hostConnections ?? 1,
@@ -153,7 +156,7 @@ export class SqliteFrontier implements Frontier {
         this.#settleRow(out, settlement, epoch, nowMs)
         settledIds.add(lease.urlId)
       }
-      const { added, known, elsewhere } = this.#addAll(links, hosts, nowMs)
+      const { added, known, elsewhere } = this.#addAll(links, hosts, nowMs, isFirstVisit(lease))
       counts.added += added
       counts.known += known
       this.#options.onLinksAdded?.(lease.urlId, elsewhere)
@@ -214,24 +217,28 @@ export class SqliteFrontier implements Frontier {
     this.#suspects.close()
   }
 
-  /** @param settledAtMs null outside of `settle`: then nothing is remembered as recent */
+  /**
+   * @param settledAtMs null outside of `settle`: then nothing is remembered as recent
+   * @param isCounted they stand on a page that is read for the first time
+   */
   #addAll(
     urls: readonly FoundUrl[],
     hosts: KnownHosts,
     settledAtMs: number | null,
+    isCounted = false,
   ): AddCounts & { elsewhere: number } {
     let added = 0
     let elsewhere = 0
     const nowMs = settledAtMs ?? this.#options.now()
     for (const found of urls) {
-      const { isSeed, redirected, lastmodMs } = found
-      const isPlain = isSeed !== true && redirected === undefined && lastmodMs === undefined
       const key = `${found.sourceId} ${found.url}`
       // A link from a page of its own shape says less than one from elsewhere.
       const weakKey = `${found.sourceId}~${found.url}`
       const isWeak = found.isOfOwnShape === true
-      const isRecent = this.#recent.has(key) || (isWeak && this.#recent.has(weakKey))
-      if (isPlain && isRecent && (found.kind ?? 'page') === 'page') continue
+      const uses = isCounted && !isWeak ? this.#recent.again(key) : Number(this.#recent.has(key))
+      if (isStep(uses)) this.#linked(found, hosts, uses)
+      const isRecent = uses > 0 || (isWeak && this.#recent.has(weakKey))
+      if (isRecent && isPlainLink(found)) continue
       if (this.#addOne(found, hosts, nowMs)) {
         added++
         if (!isWeak) elsewhere++
@@ -241,6 +248,14 @@ export class SqliteFrontier implements Frontier {
         this.#recent.add(isWeak ? weakKey : key)
     }
     return { added, known: urls.length - added, elsewhere }
+  }
+
+  /** So many pages link to it by now: in the queue it moves up. */
+  #linked({ url }: FoundUrl, hosts: KnownHosts, pages: number): void {
+    const { origin, path } = splitUrl(url)
+    const host = this.#hosts.find(origin, hosts)
+    const moved = this.#links.noted(host.id, path, pages)
+    if (moved !== null) this.#queued(moved.id, host, moved.sourceId, moved.priority)
   }
 
   /** True where the URL is in the queue now because of this link. */
@@ -395,27 +410,13 @@ export class SqliteFrontier implements Frontier {
   }
 
   /** @returns how many of the first rows of this queue have left it */
-  #clearOut(
-    host: Host,
-    sourceId: number,
-    judge: NonNullable<FrontierOptions['judge']>,
-    rows: number,
-  ): number {
-    let gone = 0
-    for (const candidate of this.#readQueue(host, sourceId, rows)) {
-      if (isListed(candidate)) continue
-      const verdict = judge(host.origin + candidate.path, candidate.via === 1)
-      if (verdict.kind !== 'wanted') gone++
-      if (verdict.kind === 'aside') {
-        this.#sql.putAside.run(verdict.reason, neverMs, candidate.id)
-        this.#tallies.move(sourceId, 'queued', sourceId, 'aside')
-      } else if (verdict.kind === 'renamed') {
-        this.#sql.rename.run(verdict.to, candidate.id)
-        this.#tallies.move(sourceId, 'queued', sourceId, 'settled')
-        const { depth, priority } = candidate
-        this.#addAll([{ url: verdict.to, sourceId, depth, priority }], new Map(), null)
-      }
-    }
+  #clearOut(host: Host, sourceId: number, judge: Judge, rows: number): number {
+    const gone = clearQueue(this.#readQueue(host, sourceId, rows), host.origin, sourceId, {
+      judge,
+      sql: this.#sql,
+      tallies: this.#tallies,
+      add: (found) => void this.#addAll([found], new Map(), null),
+    })
     this.#doubt = null
     return gone
   }

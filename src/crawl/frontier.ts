@@ -104,7 +104,8 @@ export interface Frontier {
   /** Restricts `take` to these sources; before the first call there are none. A source not named keeps its queue. */
   activate(sourceIds: readonly number[]): void
   /**
-   * The next URL whose host is free and due, best priority first; null means "nothing now", not "finished".
+   * The next URL whose host is free and due, best priority first (of pages as deep, an implementation may put those first that many
+   * others link to, by less than one link is worth); null means "nothing now", not "finished".
    * Takes write nothing, so a crash needs no clean-up: what was out is queued as before.
    */
   take(nowMs: number): Lease | null

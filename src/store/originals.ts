@@ -10,7 +10,7 @@ export type Candidate = {
   sinceMs: number
   /** The address that it names as its own. */
   canonical: string | null
-  /** Pages that link to it, in steps of doublings. */
+  /** Pages that link to it, in steps: 0, 4, 8, 16 ... */
   inlinks: number
 }
 

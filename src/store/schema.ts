@@ -136,7 +136,7 @@ const version12 = `
 -- since when a page has its text, or one like it (ms): which of its copies was there first. NULL = as long as is known
 ALTER TABLE fingerprint ADD COLUMN since INTEGER;
 CREATE INDEX fingerprint_since ON fingerprint(grp, since) WHERE role <> 0;
--- pages that link to it, in steps of doublings (crawl/inlinks.ts)
+-- pages that link to it, in steps: 0, 4, 8, 16 ... (crawl/inlinks.ts)
 ALTER TABLE url ADD COLUMN inlinks INTEGER NOT NULL DEFAULT 0;
 `
 
