@@ -6,12 +6,12 @@ const anyWord = (list: string): RegExp =>
   new RegExp(`(^|[\\s_-])(${list.split(' ').join('|')})(?=[\\s_-]|$)`, 'i')
 
 const unlikely = anyWord(
-  'ad ads advert\\w* banner breadcrumbs? combx comments? commentlist community cookies? disqus extra foot footer gdpr consent header masthead legends menu nav navbar navigation newsletter outbrain taboola pager pagination popup modal promo\\w* recirc\\w* recommend\\w* related\\w* remark replies respond rss share\\w* sharing shoutbox sidebar side skip social\\w* sponsor\\w* subscri\\w* signup supplemental tags? teasers? toolbar trending widget byline author credit copyright caption gallery most popular readmore more',
+  'ad ads advert\\w* banner breadcrumbs? combx comments? commentlist community cookies? disqus extra foot footer gdpr consent header masthead legends menu nav navbar navheader navfooter navigation newsletter outbrain taboola pager pagination popup modal promo\\w* recirc\\w* recommend\\w* related\\w* remark replies respond rss share\\w* sharing shoutbox sidebar side skip social\\w* sponsor\\w* subscri\\w* signup supplemental tags? teasers? toolbar trending widget byline author credit copyright caption gallery most popular readmore more',
 )
 const notPrinted = /no-?print|print-hidden/i
 const maybe = /article|body|column|content|main|mathjax|story|entry|post/i
 const foot = anyWord(
-  'footer comments? disqus cookies? consent gdpr nav navbar navigation breadcrumbs? newsletter popup modal related sidebar copyright',
+  'footer comments? disqus cookies? consent gdpr nav navbar navheader navfooter navigation breadcrumbs? newsletter popup modal related sidebar copyright',
 )
 const strong = anyWord(
   'related recommend\\w* recirc\\w* newsletter\\w* comments? share sharing social promo\\w* outbrain taboola sponsor\\w* cookie\\w* sidebar breadcrumbs? pagination tags teasers? trending most-(?:read|popular) read-?more subscri\\w* sign-?up author-?(?:bio|box|info) byline dateline timestamp advert\\w* disclaimer copyright caption credit toolbar print',

@@ -24,6 +24,8 @@ export type Block = {
   isHidden: boolean
   /** The first h1 of the page. */
   isFirstHeading: boolean
+  /** A section of a book: its class says so, its id names what it is about. */
+  isTopic: boolean
   isDead: boolean
   childBlocks: number
   /** input elements directly inside. */
@@ -79,6 +81,7 @@ export const newBlock = (tag: string, parent: Block | null): Block => ({
   itemprop: '',
   isHidden: false,
   isFirstHeading: false,
+  isTopic: false,
   isDead: false,
   childBlocks: 0,
   ownInputs: 0,

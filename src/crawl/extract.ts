@@ -47,6 +47,8 @@ const dense = { widthMin: 200, lineWidthMin: 150 }
 /** All that is not layout is taken where the best attempt has less than this, or less than half of a page that is no article. */
 const tinyWidth = 250
 const restMode = { densityMax: 0.35, shareMax: 0.5, widthMax: 3_000, gainMin: 1.3 }
+/** A list of links of which the best attempt is less than this share is itself what the page is for: contents of a book, an index, a portal. */
+const listMode = { densityMin: 0.6, shareMax: 0.3 }
 const unsure = { confidenceMax: 0.35, widthMax: 6_000 }
 
 type Attempt = { lines: readonly Line[]; width: number; kind: Content['kind']; margin: number }
@@ -60,7 +62,10 @@ export function extractContent(tree: PageTree, url: string): Content {
   let attempt = bestAttempt(tree, isArticle)
   const { density, proseWidth } = prepareRest(tree.root)
   const share = proseWidth === 0 ? 1 : Math.min(1, attempt.width / proseWidth)
-  attempt = restInstead(tree, attempt, isArticle || density >= restMode.densityMax ? 1 : share)
+  attempt =
+    !isArticle && density >= listMode.densityMin
+      ? listInstead(tree, attempt)
+      : restInstead(tree, attempt, isArticle || density >= restMode.densityMax ? 1 : share)
   const body = structuredBody(facts, attempt.width)
   const { text, kind } = textAndKind(tree, attempt, body, everything, title)
   const confidence = confidenceOf(kind, attempt, share)
@@ -142,6 +147,20 @@ function prepareRest(root: Block): { density: number; proseWidth: number } {
   return { density: linkDensity(root), proseWidth }
 }
 
+/** Everything but layout, where the best block is little of a page of links. */
+function listInstead(tree: PageTree, attempt: Attempt): Attempt {
+  const lines = livingLines(tree.root).filter(isNoTitle(tree))
+  const width = widthOf(lines)
+  return attempt.width < width * listMode.shareMax
+    ? { lines, width, kind: 'rest', margin: 0 }
+    : restInstead(tree, attempt, 1)
+}
+
+function isNoTitle({ title }: PageTree): (line: Line) => boolean {
+  const titleLetters = lettersOf(title)
+  return (line) => line.block.tag !== 'h1' || !saysTheSame(line.text, titleLetters)
+}
+
 /** Everything but layout and menus, where the best block is next to nothing of the page. */
 function restInstead(tree: PageTree, attempt: Attempt, share: number): Attempt {
   const isPart = share < restMode.shareMax && attempt.width < restMode.widthMax
@@ -153,10 +172,7 @@ function restInstead(tree: PageTree, attempt: Attempt, share: number): Attempt {
     pruneLayout(root, 0)
     lines = livingLines(root)
   }
-  const titleLetters = lettersOf(tree.title)
-  const isTitle = (line: Line): boolean =>
-    line.block.tag === 'h1' && saysTheSame(line.text, titleLetters)
-  lines = lines.filter((line) => !isTitle(line))
+  lines = lines.filter(isNoTitle(tree))
   const width = widthOf(lines)
   return width > attempt.width * restMode.gainMin
     ? { lines, width, kind: 'rest', margin: 0 }

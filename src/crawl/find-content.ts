@@ -237,6 +237,8 @@ function withSiblings(best: Block): Block[] {
 }
 
 function belongsTo(best: Block, sibling: Block, threshold: number): boolean {
+  // The other sections of a book's page, however short.
+  if (best.isTopic && sibling.isTopic) return linkDensity(sibling) < 0.5
   const bonus = sibling.names !== '' && sibling.names === best.names ? best.score * 0.2 : 0
   if (sibling.isScored && sibling.score + bonus >= threshold) return true
   if (sibling.tag !== 'p' || sibling.sums.width === 0) return false

@@ -27,9 +27,12 @@ const date = new RegExp(
 export const isInterfaceLine = ({ width, text }: Line): boolean =>
   width < 60 && interfaceWords.test(text)
 
-/** "Read more", "相关阅读": with a link in it. */
+/** "Read more", "相关阅读": with a link in it. A sentence that only begins so ("更多信息请参见 ...。") is text. */
 export const isPromotionLine = ({ width, linkedWidth, text }: Line): boolean =>
-  linkedWidth > width * 0.3 && width < 250 && promotion.test(text)
+  linkedWidth > width * 0.3 &&
+  width < 250 &&
+  promotion.test(text) &&
+  !(/^[\u3400-\u9fff]/.test(text) && width >= 40 && linkedWidth < width * 0.6)
 
 /** The heading of a list of other pages. */
 export const isTailLine = ({ width, text }: Line): boolean => width < 60 && tail.test(text)

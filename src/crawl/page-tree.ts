@@ -412,11 +412,13 @@ class TreeBuilder implements HtmlHandler {
     const { tag, attributes, target } = this
     if (target !== null) {
       const isTopic = this.className === '' ? tag === 'section' : topicClass.test(this.className)
+      target.isTopic = isTopic
       if (!isTopic) target.names = `${this.className} ${this.id}`.trim()
       this.target = null
     }
     if (!this.isFact) return
     this.isFact = false
+    if (tag === 'a' && attributes.href === null) this.readAsText()
     if (tag === 'a' || tag === 'area') this.noteAnchor(attributes.href ?? '', attributes.rel ?? '')
     else if (tag === 'frame' || tag === 'iframe') this.noteLink(attributes.src ?? '', '')
     else if (this.openSkipped > 0) {
@@ -426,6 +428,13 @@ class TreeBuilder implements HtmlHandler {
     else if (tag === 'link') this.noteRelation(attributes)
     else if (tag === 'meta') this.noteMeta(attributes)
     this.forgetAttributes()
+  }
+
+  /** An anchor that is a place and no link: `<a id="part">`, in XHTML also closed at once, which HTML reads as open to the next `</a>`. */
+  private readAsText(): void {
+    if (this.roles.at(-1) !== 'link') return
+    this.roles[this.roles.length - 1] = 'plain'
+    this.openLinks--
   }
 
   private forgetAttributes(): void {

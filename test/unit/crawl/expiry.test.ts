@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Committed } from '../../../src/crawl/commit.ts'
 import { expireAll, expireSlice } from '../../../src/crawl/expiry.ts'
+import { checkStore } from '../../../src/store/check.ts'
 import { ended, openCrawl, site, spec, words } from './crawl-fixture.ts'
 
 const dayMs = 86_400_000
@@ -39,6 +40,7 @@ describe('Documents that nobody confirmed for the time of their source', () => {
     expire()
     assert.deepEqual(urls(), [])
     assert.equal(store.urlRow('http://a.test/1')?.reason, 'expired')
+    assert.deepEqual(checkStore(store.db), [])
     await ended(crawl, crawl.startSource('it').id)
     assert.equal(urls().length, 3)
   })

@@ -67,6 +67,60 @@ describe('extractContent', () => {
     assert.equal(title, '市图书馆新馆开放')
   })
 
+  it('takes the other sections of a book along, however short, and none of its navigation', () => {
+    const long = chinese.map((text) => `<p>${text}</p>`).join('')
+    const section = (n: number, body: string): string =>
+      `<div class="section" id="s${n}"><div class="titlepage"><h2>1.${n}. 第${n}节</h2></div>${body}</div>`
+    const { text } = extract(
+      `<title>第一章</title><div class="navheader"><table><tr><th>第一章</th></tr><tr><td>上一页</td></tr></table></div>
+      <div class="chapter">${section(1, long + long)}${section(2, '<p>见上。</p>')}${section(3, '<p>无。</p><pre>a --b</pre>')}</div>
+      <div class="navfooter"><table><tr><td>上一页</td><td>第二章 别的</td></tr></table></div>`,
+    )
+    for (const part of ['1.2. 第2节', '见上。', '1.3. 第3节', 'a --b'])
+      assert.ok(text.includes(part), part)
+    assert.doesNotMatch(text, /上一页|第二章/)
+  })
+
+  it('takes an anchor without an address for a place in the text, and for no link', () => {
+    const body = paragraphs
+      .slice(0, 3)
+      .map(
+        (text, i) =>
+          `<h2><a name="p${i}">Part ${i} of the report on the bridge</a></h2><p>${text}</p><p>${text}</p>`,
+      )
+      .join('')
+    const { text } = extract(`<title>Report</title>${menu}<div>${body}</div>`)
+    for (let i = 0; i < 3; i++) assert.ok(text.includes(`Part ${i} of the report`))
+  })
+
+  it('takes the list of a page that is a list, beside the little that is written on it', () => {
+    const entries = Array.from(
+      { length: 60 },
+      (_, i) => `<dt><a href="/c${i}">${i + 1}. 第${i + 1}章 关于第${i + 1}件事的说明</a></dt>`,
+    )
+    const { text, rest } = extract(
+      `<title>手册</title>${menu}<h1>手册</h1>${chinese
+        .slice(0, 4)
+        .map((text) => `<p>${text}</p>`)
+        .join('')}<div class="toc"><dl>${entries.join('')}</dl></div>`,
+    )
+    assert.match(text, /市图书馆新馆/)
+    assert.match(text, /第60章/)
+    assert.doesNotMatch(text, /Section of the site/)
+    assert.match(rest, /Section of the site/)
+  })
+
+  it('keeps a sentence that begins as a promotion does', () => {
+    const sentence =
+      '更多信息请参见<a href="/x">开发者参考手册的第二章怎样提交修改</a>，那里也说明了由谁审阅修改'
+    const body = chinese.map((text) => `<p>${text}</p>`).join('')
+    const { text } = extract(
+      `<title>新馆</title><div>${body}<p>${sentence}</p><p><a href="/y">更多精彩内容请点这里查看</a></p></div>`,
+    )
+    assert.match(text, /更多信息请参见开发者参考手册的第二章/)
+    assert.doesNotMatch(text, /更多精彩/)
+  })
+
   it('keeps headings, lists, code and admonitions of documentation', () => {
     const body = paragraphs
       .map(
