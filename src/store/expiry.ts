@@ -20,7 +20,9 @@ export function createExpiryTable(db: Db): ExpiryTable {
     `SELECT d.docno, d.url_id AS urlId, u.source AS sourceId, d.fetched_at AS fetchedAtMs
      FROM doc d JOIN url u ON u.id = d.url_id WHERE d.docno > ? ORDER BY d.docno LIMIT ?`,
   )
-  const forget = db.prepare("UPDATE url SET etag=NULL, modified=NULL, outcome='missing', reason=? WHERE id=?")
+  const forget = db.prepare(
+    "UPDATE url SET etag=NULL, modified=NULL, outcome='missing', reason=? WHERE id=?",
+  )
   return {
     expiredBy: (nowMs, limit) => expired.all(Math.round(nowMs), limit).map(({ urlId }) => urlId),
     confirmedAfter: (docno, limit) => confirmed.all(docno, limit),
