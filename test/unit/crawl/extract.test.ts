@@ -101,7 +101,7 @@ describe('extractContent', () => {
     const { text, rest } = extract(
       `<title>手册</title>${menu}<h1>手册</h1>${chinese
         .slice(0, 4)
-        .map((text) => `<p>${text}</p>`)
+        .map((line) => `<p>${line}</p>`)
         .join('')}<div class="toc"><dl>${entries.join('')}</dl></div>`,
     )
     assert.match(text, /市图书馆新馆/)
