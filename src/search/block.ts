@@ -37,9 +37,18 @@ for (let usual = 0; usual <= quantMax; usual += 1)
 /** Room for the header and 128 codes of 63 bits and as many of 13, which never happens. */
 const blockBytesMax = 1_400
 
-export type BlockWriter = {
+/** A class, as those of packer.ts: V8 forgets the machine code of closures that are made anew for each segment. */
+export class BlockWriter {
   /** What was put last, from 0 on. */
-  readonly bytes: Uint8Array
+  readonly bytes = new Uint8Array(blockBytesMax)
+  readonly #codes: Uint8Array | null
+  readonly #survey = createSurvey()
+
+  /** @param codes length codes by value; without them blocks do not say what they have at best */
+  constructor(codes: Uint8Array | null) {
+    this.#codes = codes
+  }
+
   /** Writes values[from..to-1] with their quants. `before`: the value that the first one is counted from. Returns the number of bytes. */
   put(
     values: Uint32Array,
@@ -47,17 +56,8 @@ export type BlockWriter = {
     from: number,
     to: number,
     before: number,
-  ): number
-}
-
-/** @param codes length codes by value; without them blocks do not say what they have at best */
-export function createBlockWriter(codes: Uint8Array | null): BlockWriter {
-  const bytes = new Uint8Array(blockBytesMax)
-  const survey = createSurvey()
-  return {
-    bytes,
-    put: (values, quants, from, to, before) =>
-      putBlock(bytes, values, quants, codes, from, to, before, survey),
+  ): number {
+    return putBlock(this.bytes, values, quants, this.#codes, from, to, before, this.#survey)
   }
 }
 

@@ -44,15 +44,17 @@ export class PostingMap {
   /** Before a document: its terms as they were first met, so that FlexSearch's own look-ups need not compare texts. */
   begin(terms: readonly string[]): readonly string[] {
     this.#termIds.length = 0
-    return terms.map((term) => {
+    const known: string[] = []
+    for (const term of terms) {
       let id = this.#ids.get(term)
       if (id === undefined) {
         id = this.#terms.push(term) - 1
         this.#ids.set(term, id)
       }
       this.#termIds.push(id)
-      return this.#terms[id] as string
-    })
+      known.push(this.#terms[id] as string)
+    }
+    return known
   }
 
   /** The next push belongs to term `i` of this document. */

@@ -1,6 +1,6 @@
 /** Sorted terms and their postings into leaves of one page. Knows no SQL. */
 import { readAheadBytes } from './bits.ts'
-import { blockPostingsMax, createBlockWriter, MORE, putVarint } from './block.ts'
+import { blockPostingsMax, BlockWriter, MORE, putVarint } from './block.ts'
 import { termCharsMax } from './codes.ts'
 
 /** What of a page of SQLite a row can have, so that a leaf never needs an overflow page. */
@@ -41,94 +41,113 @@ export const leafHeaderBytes = 2
  * @param codes length codes of the segment by docno less its first; without them blocks do not say what they have at best
  * @param bytesMax of a leaf
  */
-export function createPacker(
+export const createPacker = (
   emit: EmitLeaf,
   codes: Uint8Array | null,
   bytesMax = leafBytesMax,
-): Packer {
-  const leaf = new Uint8Array(bytesMax)
-  const block = createBlockWriter(codes)
-  const terms = createTermWriter()
-  const directory: string[] = []
-  let end = 0
-  let leaves = 0
+): Packer => new LeafPacker(emit, codes, bytesMax)
 
-  const flush = (): void => {
-    if (end === 0) return
-    leaf.fill(0, end, end + readAheadBytes)
-    emit(leaf.subarray(0, end + readAheadBytes), leaves)
-    leaves += 1
-    end = 0
-    terms.forget()
-  }
-  const begin = (term: string): void => {
-    leaf[0] = 0
-    leaf[1] = LEAF_VERSION
-    end = leafHeaderBytes
-    directory.push(term)
+class LeafPacker implements Packer {
+  readonly #emit: EmitLeaf
+  readonly #bytesMax: number
+  readonly #leaf: Uint8Array
+  readonly #block: BlockWriter
+  readonly #terms = new TermWriter()
+  readonly #directory: string[] = []
+  #end = 0
+  #leaves = 0
+
+  constructor(emit: EmitLeaf, codes: Uint8Array | null, bytesMax: number) {
+    this.#emit = emit
+    this.#bytesMax = bytesMax
+    this.#leaf = new Uint8Array(bytesMax)
+    this.#block = new BlockWriter(codes)
   }
 
-  return {
-    add(term, values, quants, count) {
-      const termBytesMax = terms.take(term)
-      /** Of the block before in this leaf. */
-      let headAt = -1
-      for (let from = 0; from < count; from += blockPostingsMax) {
-        const to = Math.min(count, from + blockPostingsMax)
-        const before = headAt < 0 ? 0 : (values[from - 1] as number)
-        let bytes = block.put(values, quants, from, to, before)
-        const needed = bytes + (headAt < 0 ? termBytesMax : 0) + readAheadBytes
-        if (end > 0 && end + needed > bytesMax) {
-          flush()
-          // In a leaf of its own the first value stands in full.
-          if (headAt >= 0) bytes = block.put(values, quants, from, to, 0)
-          headAt = -1
-        }
-        if (end === 0) begin(term)
-        if (headAt < 0) end = terms.put(leaf, end)
-        else leaf[headAt] = (leaf[headAt] as number) | MORE
-        headAt = end
-        for (let i = 0; i < bytes; i += 1) leaf[end + i] = block.bytes[i] as number
-        end += bytes
+  add(term: string, values: Uint32Array, quants: Uint8Array | null, count: number): void {
+    const leaf = this.#leaf
+    const block = this.#block
+    const termBytesMax = this.#terms.take(term)
+    /** Of the block before in this leaf. */
+    let headAt = -1
+    for (let from = 0; from < count; from += blockPostingsMax) {
+      const to = Math.min(count, from + blockPostingsMax)
+      const before = headAt < 0 ? 0 : (values[from - 1] as number)
+      let bytes = block.put(values, quants, from, to, before)
+      const needed = bytes + (headAt < 0 ? termBytesMax : 0) + readAheadBytes
+      if (this.#end > 0 && this.#end + needed > this.#bytesMax) {
+        this.#flush()
+        // In a leaf of its own the first value stands in full.
+        if (headAt >= 0) bytes = block.put(values, quants, from, to, 0)
+        headAt = -1
       }
-    },
-    finish() {
-      flush()
-      return directory
-    },
+      if (this.#end === 0) this.#begin(term)
+      let end = this.#end
+      if (headAt < 0) end = this.#terms.put(leaf, end)
+      else leaf[headAt] = (leaf[headAt] as number) | MORE
+      headAt = end
+      for (let i = 0; i < bytes; i += 1) leaf[end + i] = block.bytes[i] as number
+      this.#end = end + bytes
+    }
+  }
+
+  finish(): readonly string[] {
+    this.#flush()
+    return this.#directory
+  }
+
+  #begin(term: string): void {
+    this.#leaf[0] = 0
+    this.#leaf[1] = LEAF_VERSION
+    this.#end = leafHeaderBytes
+    this.#directory.push(term)
+  }
+
+  #flush(): void {
+    const end = this.#end
+    if (end === 0) return
+    this.#leaf.fill(0, end, end + readAheadBytes)
+    this.#emit(this.#leaf.subarray(0, end + readAheadBytes), this.#leaves)
+    this.#leaves += 1
+    this.#end = 0
+    this.#terms.forget()
   }
 }
 
 /** Writes terms without what they share with the one before in their leaf. */
-function createTermWriter() {
-  const text = new Uint8Array(termCharsMax * 3)
-  const before = new Uint8Array(termCharsMax * 3)
-  let bytes = 0
-  let bytesBefore = 0
-  return {
-    /** Before `put`, which may come more than once. Returns how many bytes it writes at most. */
-    take(term: string): number {
-      bytes = putUtf8(text, term)
-      return bytes + 3
-    },
-    put(leaf: Uint8Array, start: number): number {
-      const sharedMax = Math.min(15, bytes, bytesBefore)
-      let shared = 0
-      while (shared < sharedMax && text[shared] === before[shared]) shared += 1
-      const rest = bytes - shared
-      let at = start
-      leaf[at++] = (shared << 4) | Math.min(rest, 15)
-      if (rest >= 15) at = putVarint(leaf, at, rest - 15)
-      for (let i = shared; i < bytes; i += 1) {
-        before[i] = text[i] as number
-        leaf[at++] = text[i] as number
-      }
-      bytesBefore = bytes
-      return at
-    },
-    forget() {
-      bytesBefore = 0
-    },
+class TermWriter {
+  readonly #text = new Uint8Array(termCharsMax * 3)
+  readonly #before = new Uint8Array(termCharsMax * 3)
+  #bytes = 0
+  #bytesBefore = 0
+
+  /** Before `put`, which may come more than once. Returns how many bytes it writes at most. */
+  take(term: string): number {
+    this.#bytes = putUtf8(this.#text, term)
+    return this.#bytes + 3
+  }
+
+  put(leaf: Uint8Array, start: number): number {
+    const text = this.#text
+    const before = this.#before
+    const bytes = this.#bytes
+    const sharedMax = Math.min(15, bytes, this.#bytesBefore)
+    let shared = 0
+    while (shared < sharedMax && text[shared] === before[shared]) shared += 1
+    const rest = bytes - shared
+    let at = start
+    leaf[at++] = (shared << 4) | Math.min(rest, 15)
+    if (rest >= 15) at = putVarint(leaf, at, rest - 15)
+    for (let i = shared; i < bytes; i += 1) {
+      before[i] = text[i] as number
+      leaf[at++] = text[i] as number
+    }
+    this.#bytesBefore = bytes
+    return at
+  }
+
+  forget(): void {
+    this.#bytesBefore = 0
   }
 }
 

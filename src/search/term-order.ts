@@ -9,8 +9,11 @@ const placesMax = 2 ** (53 - 7 * keyUnits)
 /** @returns a copy in the order of `toSorted()` */
 export function sortedTerms(terms: readonly string[]): string[] {
   if (terms.length > placesMax) return terms.toSorted()
-  const keys = Float64Array.from(terms, (term, place) => keyOf(term) * placesMax + place).sort()
-  const sorted = Array.from(keys, (key) => terms[key % placesMax] as string)
+  const keys = new Float64Array(terms.length)
+  for (let i = 0; i < terms.length; i += 1) keys[i] = keyOf(terms[i] as string) * placesMax + i
+  keys.sort()
+  const sorted: string[] = []
+  for (const key of keys) sorted.push(terms[key % placesMax] as string)
   // Terms with equal keys are few and stand together.
   for (let from = 0; from < sorted.length;) {
     const key = Math.floor((keys[from] as number) / placesMax)
