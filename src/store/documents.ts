@@ -17,7 +17,7 @@ export type DocumentInput = {
   size: number
   publishedAtMs: number | null
   fetchedAtMs: number
-  /** URL id of the original where this is an exact copy: then it has no postings of its own. */
+  /** URL id of the original where this is an exact copy: then it has no postings of its own, unless its title is another. */
   copyOf: number | null
   /** Main text and rest of the page: UTF-8, deflateRaw. */
   body: Uint8Array
@@ -38,7 +38,7 @@ export type PutDocument = {
   docno: number
   /** False where the page is as it was: the docno is the old one. */
   isNew: boolean
-  /** As stored: the copy of a copy is a copy of the original. */
+  /** As stored: the copy of a copy is a copy of the original; null where the page has postings of its own. */
   copyOf: number | null
   promoted: Promoted | null
 }
@@ -64,6 +64,7 @@ type DocRow = {
   body: Uint8Array
   rest: Uint8Array | null
   extra: string
+  isUntitled: number
 }
 
 export function createDocumentWrites(db: Db, meta: Meta): DocumentWrites {
@@ -92,19 +93,11 @@ export function createDocumentWrites(db: Db, meta: Meta): DocumentWrites {
     deleteDocument(statements, old)
   }
 
-  const originalOf = (urlId: number, copyOf: number | null): number | null => {
-    if (copyOf === null || copyOf === urlId) return null
-    const original = statements.find.get(copyOf)
-    assert(original, `page ${urlId} would be a copy of ${copyOf}, which has no document`)
-    const first = original.copyOf ?? copyOf
-    return first === urlId ? null : first
-  }
-
   return {
     putDocument(input) {
       const { urlId } = input
       const old = statements.find.get(urlId)
-      const wished = originalOf(urlId, input.copyOf)
+      const wished = originalOf(statements, input)
       if (old !== undefined && !isDifferent(old, input, wished)) {
         confirm(statements, input)
         if (wished !== old.copyOf) statements.setOriginal.run(wished, urlId)
@@ -117,7 +110,7 @@ export function createDocumentWrites(db: Db, meta: Meta): DocumentWrites {
         drop(old)
       }
       // Asked again: where it was said to be a copy of its own copy, that one is the original now.
-      const copyOf = originalOf(urlId, input.copyOf)
+      const copyOf = originalOf(statements, input)
       const docno = nextDocno()
       insertDocument(statements, docno, copyOf, input)
       return { docno, isNew: true, copyOf, promoted }
@@ -166,9 +159,27 @@ function isDifferent(old: DocRow, input: DocumentInput, copyOf: number | null): 
   )
 }
 
-/** Exact copies are of the same main text, by which the page may no longer be recognised. */
-const leavesCopies = (old: DocRow, { body, extra }: DocumentInput): boolean =>
-  !isEqual(old.body, body) || extra.fingerprintFields !== undefined
+/** URL id of the page whose postings serve this one; null where it has its own. */
+function originalOf(statements: Statements, input: DocumentInput): number | null {
+  const { urlId, copyOf } = input
+  if (copyOf === null || copyOf === urlId) return null
+  const original = statements.find.get(copyOf)
+  assert(original, `page ${urlId} would be a copy of ${copyOf}, which has no document`)
+  // Its words would be found nowhere.
+  if (!isTitledAlike(original, input)) return null
+  const first = original.copyOf ?? copyOf
+  return first === urlId ? null : first
+}
+
+/** Exact copies have the same title and main text, by which the page may no longer be recognised. */
+const leavesCopies = (old: DocRow, input: DocumentInput): boolean =>
+  !isTitledAlike(old, input) ||
+  !isEqual(old.body, input.body) ||
+  input.extra.fingerprintFields !== undefined
+
+/** A page without a title has its address in place of one. */
+const isTitledAlike = (one: DocRow, { title, url }: DocumentInput): boolean =>
+  one.isUntitled === 1 ? title === url : one.title === title
 
 const isEqual = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0
 const rounded = (ms: number | null): number | null => (ms === null ? null : Math.round(ms))
@@ -194,8 +205,10 @@ function prepareAll(db: Db, meta: Meta) {
     fields: createFieldWrites(db, meta),
     changes: createChangeTable(db),
     find: db.prepare<DocRow>(
-      `SELECT d.docno, d.title, d.lang, d.published_at AS publishedAtMs, d.copy_of AS copyOf, t.body, t.rest, t.extra
-       FROM doc d JOIN doc_text t ON t.docno = d.docno WHERE d.url_id=?`,
+      `SELECT d.docno, d.title, d.lang, d.published_at AS publishedAtMs, d.copy_of AS copyOf, t.body, t.rest, t.extra,
+         d.title = h.origin || u.path AS isUntitled
+       FROM doc d JOIN doc_text t ON t.docno = d.docno JOIN url u ON u.id = d.url_id JOIN host h ON h.id = u.host
+       WHERE d.url_id=?`,
     ),
     insertDoc: db.prepare(
       `INSERT INTO doc(docno, url_id, host, key, lang, type, title, size, published_at, fetched_at, changed_at, copy_of,

@@ -73,10 +73,16 @@ export const tombstones = (store: Store): number[] =>
 export function fingerprint(store: Store, url: string, group: string, digest: number): void {
   store.db
     .prepare(
-      `INSERT INTO fingerprint(url_id, host, digest, sim, anchors, sketch, tokens, figures, numbers, grp)
-       SELECT ?, host, ?, x'00', x'00', x'00', 1, 0, 0, ? FROM url WHERE id=?`,
+      `INSERT INTO fingerprint(url_id, host, digest, sim, anchors, sketch, tokens, figures, numbers, grp, role)
+       SELECT ?, host, ?, x'00', x'00', x'00', 1, 0, 0, ?, ? FROM url WHERE id=?`,
     )
-    .run(idOf(store, url), Uint8Array.of(digest), idOf(store, group), idOf(store, url))
+    .run(
+      idOf(store, url),
+      Uint8Array.of(digest),
+      idOf(store, group),
+      url === group ? 0 : 2,
+      idOf(store, url),
+    )
 }
 
 export const [a, b, c, d] = [

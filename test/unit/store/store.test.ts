@@ -170,14 +170,28 @@ describe('an exact copy', () => {
     assert.equal(store.documentRecord(documentKey(c))?.duplicate_of, documentKey(b))
     assert.deepEqual(tombstones(store), [1])
   })
-  it('takes the place of an original whose text changes, but not of one whose title changes', () => {
-    const titled = withCopies()
-    assert.equal(put(titled, a, { title: 'new' }).promoted, null)
-    assert.equal(titled.documentRecord(documentKey(b))?.duplicate_of, documentKey(a))
-    const changed = withCopies()
-    const { promoted } = put(changed, a, { text: 'new' })
-    assert.equal(promoted?.urlId, idOf(changed, b))
-    assert.equal(changed.documentRecord(documentKey(c))?.duplicate_of, documentKey(b))
+  for (const change of [{ text: 'new' }, { title: 'new' }])
+    it(`takes the place of an original that changes: ${JSON.stringify(change)}`, () => {
+      const changed = withCopies()
+      const { promoted } = put(changed, a, change)
+      assert.equal(promoted?.urlId, idOf(changed, b))
+      assert.equal(changed.documentRecord(documentKey(c))?.duplicate_of, documentKey(b))
+    })
+  it('follows an original of which neither text nor title changes', () => {
+    const store = withCopies()
+    const { isNew, promoted } = put(store, a, { rest: 'new' })
+    assert.deepEqual([isNew, promoted], [true, null])
+    assert.equal(store.documentRecord(documentKey(b))?.duplicate_of, documentKey(a))
+  })
+  it('has its own postings where its title is another: its words would be found nowhere', () => {
+    const store = withCopies()
+    assert.equal(put(store, d, { copyOf: idOf(store, a), title: 'Another' }).copyOf, null)
+    // Pages without a title have their addresses instead.
+    put(store, `${a}/untitled`, { title: `${a}/untitled` })
+    const copyOf = idOf(store, `${a}/untitled`)
+    assert.equal(put(store, d, { copyOf, title: d }).copyOf, copyOf)
+    assert.equal(put(store, d, { copyOf, title: 'Another' }).copyOf, null)
+    assert.deepEqual(checkStore(store.db), [])
   })
   it('becomes a document of its own under a new docno, without a tombstone: it had no postings', () => {
     const store = withCopies()
@@ -324,6 +338,7 @@ describe('the figures of a store', () => {
       groups: 0,
       languages: [],
       newest: null,
+      distinct: { urls: 0, hosts: 0, contents: 0 },
       generation: 0,
     })
   })
