@@ -336,7 +336,8 @@ export class Crawl {
   #endDone(job: Job, waiting: string): void {
     const { seeds } = job.spec
     const problems = seedProblems(seeds, this.#tools.store)
-    for (const { seed, problem } of problems) this.#tools.log('warn', 'seed', { seed, problem })
+    for (const { seed, problem } of problems)
+      this.#tools.log('warn', 'seed not had', { seed, problem })
     const { state, note } = endOf(seeds, problems, waiting)
     this.#end(job, state, note)
   }
