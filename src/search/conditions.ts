@@ -216,12 +216,13 @@ class Evaluator {
         question.isExact = false
         return false
       }
+      // Most phrases stand in the text: title and rest, in other rows or pages of it, are read where they do not.
       const row = this.#statements.text.get(docno)
       if (row === undefined) return false
-      if (holdsPhrase(foldText(row.title), phrase)) return true
       return (
         holdsPhrase(foldText(inflate(row.body)), phrase) ||
-        holdsPhrase(foldText(inflate(row.rest)), phrase)
+        holdsPhrase(foldText(this.#statements.title.value(docno) ?? ''), phrase) ||
+        holdsPhrase(foldText(inflate(this.#statements.rest.get(docno)?.rest ?? null)), phrase)
       )
     })
   }
@@ -321,9 +322,8 @@ class Evaluator {
 }
 
 const prepare = ({ db }: Reader) => ({
-  text: db.prepare<{ title: string; body: Uint8Array; rest: Uint8Array | null }>(
-    'SELECT d.title, t.body, t.rest FROM doc d JOIN doc_text t ON t.docno = d.docno WHERE d.docno=?',
-  ),
+  text: db.prepare<{ body: Uint8Array }>('SELECT body FROM doc_text WHERE docno=?'),
+  rest: db.prepare<{ rest: Uint8Array | null }>('SELECT rest FROM doc_text WHERE docno=?'),
   title: db.prepare<{ title: string }>('SELECT title FROM doc WHERE docno=?'),
   url: db.prepare<{ origin: string; path: string }>(
     `SELECT h.origin, u.path FROM doc d JOIN url u ON u.id = d.url_id JOIN host h ON h.id = u.host
