@@ -62,7 +62,8 @@ function problemOf(seed: string, store: Pick<Urls, 'urlRow'>): string | null {
   return problem === null || url === seed ? problem : `it leads to ${url}: ${problem}`
 }
 
-function troubleOf({ outcome, reason, status }: UrlRow): string | null {
+function troubleOf({ state, outcome, reason, status }: UrlRow): string | null {
+  if (state === 'aside') return 'it was put aside, see explain'
   const answer = status === null || status < 400 ? '' : ` (status ${status})`
   switch (outcome) {
     case null:

@@ -1,7 +1,7 @@
 /** How a job ends whose seeds could not be had: never as if it were done. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { endOf } from '../../../src/crawl/seed-report.ts'
+import { endOf, seedProblems } from '../../../src/crawl/seed-report.ts'
 import { openCrawl, runToEnd, site, spec, words, type Answer, type Web } from './crawl-fixture.ts'
 
 const seed = 'http://a.test/'
@@ -26,6 +26,15 @@ describe('a crawl of one seed', () => {
       assert.equal(job.state, 'failed')
       assert.match(job.note, note)
     })
+
+  it('fails where it was put aside, for the reason that explain gives', () => {
+    const { store } = openCrawl({})
+    store.transaction(() => store.importedUrl(seed, store.sourceFor('x'), 0))
+    store.db.prepare("UPDATE url SET state=3, outcome=NULL, next_at=1 WHERE path='/'").run()
+    assert.deepEqual(seedProblems([seed], store), [
+      { seed, problem: 'it was put aside, see explain' },
+    ])
+  })
 
   it('is done where it leads to a page', async () => {
     const web: Web = { [seed]: { to: 'http://a.test/b' }, 'http://a.test/b': { text: words('b') } }
