@@ -55,6 +55,7 @@ async function main(): Promise<void> {
   rmSync(work, { recursive: true, force: true })
   mkdirSync(work, { recursive: true })
   for (const role of roleNames) await bundle(role)
+  writeFileSync(join(work, 'thread.cjs'), startOfThread)
   writeFileSync(join(work, 'dictionary.zst'), compressed(makeDictionary(), 19))
   writeLicenses()
   for (const arch of wanted) {
@@ -110,7 +111,6 @@ async function bundle(role: Role): Promise<void> {
     platform: 'node',
     target: 'node24',
     minify: true,
-    // Text of ASCII alone takes half the memory in V8.
     charset: 'ascii',
     legalComments: 'external',
     define: { FINDLING_BUILD: JSON.stringify(buildFacts()) },
@@ -118,9 +118,17 @@ async function bundle(role: Role): Promise<void> {
     logLevel: 'warning',
   })
   assert.deepEqual(warnings, [])
-  const text = readFileSync(bundleOf(role), 'latin1')
+  const text = inAscii(readFileSync(bundleOf(role), 'utf8'))
   assert(!text.includes(root), 'the bundle names no path of this machine')
+  writeFileSync(bundleOf(role), text)
 }
+
+/**
+ * Text of ASCII alone takes half the memory in V8: 6 MB less for a parser. esbuild leaves regular expressions and tagged templates as they
+ * are; there an escape means the same, as long as nobody asks a template for its raw text.
+ */
+const inAscii = (text: string): string =>
+  text.replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
 const onlyRole = (role: Role): Plugin => ({
   name: 'only-role',
@@ -256,11 +264,22 @@ async function pack(arch: Architecture): Promise<void> {
   chmodSync(output, 0o755)
 }
 
+/**
+ * What a thread starts with: it takes the bundle of its role out of the executable itself. Handed over as text the bundle would lie in the
+ * heap of whoever starts the thread as well, and in the message between them: 6 MB each for a parser.
+ */
+const startOfThread = `
+const { role } = require('node:worker_threads').workerData
+const source = require('node:sea').getAsset(role + '.cjs', 'utf8')
+require('node:vm').runInThisContext(source, { filename: role + '.cjs' })
+`
+
 /** Name -> file. Names are all that the executable keeps of it. */
 function assetsOf(arch: Architecture): Record<string, string> {
   const names = readdirSync(join(root, 'public')).toSorted()
   const threads = roleNames.filter((role) => role !== 'main')
   return {
+    'thread.cjs': join(work, 'thread.cjs'),
     ...Object.fromEntries(threads.map((role) => [`${role}.cjs`, bundleOf(role)])),
     'dictionary.zst': join(work, 'dictionary.zst'),
     'licenses.zst': join(work, 'licenses.zst'),

@@ -1,4 +1,4 @@
-/** Memory of the one process: peak while it crawls and answers, and what it holds when it only serves. `bench -- memory [small|medium] [IDLE_SECONDS]`. */
+/** Memory of the one process: peak while it crawls and answers, and what it holds when it only serves. `bench -- memory [small|medium] [IDLE_SECONDS] [MB]`. */
 import { localServe, makeDirectory, serve } from '../test/e2e/program.ts'
 import type { Json, Server } from '../test/e2e/program.ts'
 import { memoryOf, report, round, watch } from './process-tree.ts'
@@ -8,6 +8,8 @@ import type { RealSite, SiteSet } from './sites.ts'
 const set: SiteSet = process.argv[2] === 'small' ? 'small' : 'medium'
 /** Parser threads end after 30 s without work. */
 const idleSeconds = Number(process.argv[3] ?? 40)
+/** What --memory says. */
+const memory = process.argv[4] ?? '256'
 const queries = [
   'table',
   'install',
@@ -50,7 +52,7 @@ async function crawlAndAsk(server: Server, origin: string, sites: readonly RealS
 
 const served = await serveSites(set)
 const directory = makeDirectory()
-const args = ['--data', directory.path, ...localServe, '--batch-ms', '2000']
+const args = ['--data', directory.path, ...localServe, '--batch-ms', '2000', '--memory', memory]
 const busy = await serve(args)
 const watched = watch(busy.child.pid ?? 0)
 const latencies = await crawlAndAsk(busy, served.origin, served.sites)
@@ -68,6 +70,7 @@ await idle.stop()
 directory.remove()
 const result = {
   set,
+  memory: Number(memory),
   documents: stats.documents,
   peakRssMb: round(peakRssMb),
   afterCrawlRssMb: round(settled?.rssMb ?? 0),

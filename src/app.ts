@@ -14,7 +14,7 @@ import type { Log } from './lib/log.ts'
 import { tuneAllocator } from './lib/mmap.ts'
 import { sendEvent, type Caller } from './lib/rpc.ts'
 import { machineOf } from './machine.ts'
-import { profileOf, type Profile } from './memory.ts'
+import { profileOf, refuseTooLittle, type Profile } from './memory.ts'
 import { createQueryMemory, type QueryMemory } from './query-memory.ts'
 import type { SearchAnswer } from './search/answer.ts'
 import type { AskedQuery } from './store/asked-queries.ts'
@@ -50,9 +50,10 @@ export type App = {
 /** So long after the last query nobody is there to notice that the next one takes a little longer. */
 const restAfterMs = 3_000
 
-/** @throws AppError locked | cannot_create */
+/** @throws AppError usage | locked | cannot_create */
 export async function openApp(options: AppOptions): Promise<App> {
   const { directory, log } = options
+  if (options.engine) refuseTooLittle(options.config)
   await tuneAllocator()
   // Young generations are small: waking other threads for them costs more than they take off (11 % in one pair of runs; lost in noise in another).
   setFlagsFromString('--no-parallel-scavenge')

@@ -21,9 +21,9 @@ export function spawnThread(
   options: WorkerOptions,
 ): Worker {
   publishAddons()
-  // Each role has a bundle of its own; it is no file, so it is handed over as text.
-  const source = getAsset(`${role}.cjs`, 'utf8')
-  return new Worker(source, { ...options, eval: true, workerData: { ...data, role } })
+  // It is no file, so it is handed over as text: a few lines that take the bundle of the role out of the executable.
+  const start = getAsset('thread.cjs', 'utf8')
+  return new Worker(start, { ...options, eval: true, workerData: { ...data, role } })
 }
 
 /** The packed dictionary and folding tables: one copy, in memory that all threads share. */

@@ -1,6 +1,7 @@
 /** How the program shares out the memory it was given: a table of sizes from memory, cores and kind of disk. Pure: measures nothing. */
 import type { ResourceLimits } from 'node:worker_threads'
 import { settings, type Config } from './config.ts'
+import { AppError } from './lib/errors.ts'
 
 export type Machine = { cores: number; isFlash: boolean }
 
@@ -24,7 +25,7 @@ const MiB = 1_024 * 1_024
 const usualMb = 256
 /** A half of what is usual is given from here on, a quarter below. */
 const halfMb = 192
-/** What a server that crawls and answers takes with everything given up: below this the figure is not kept. */
+/** What a server that crawls and answers takes with everything given up that can be: 222 MB at the peak. */
 const leastMb = 224
 /** What is not cache: each MB beyond it goes to the two page caches, an eighth to each. */
 const threadsMb = 192
@@ -57,10 +58,6 @@ export function profileOf(config: Config, { cores, isFlash }: Machine): Profile 
   less('page caches', cacheKbFor(usualMb) / 1_024, cacheKb / 1_024, ' MB')
   if (memory < usualMb)
     gaveUp.push('keywords of English pages: counted, without a model of the language')
-  if (memory < leastMb)
-    gaveUp.push(
-      `${memory} MB is less than a server that crawls takes (about ${leastMb}): it is exceeded while a crawl runs`,
-    )
   return {
     settings: {
       parsers,
@@ -79,6 +76,18 @@ export function profileOf(config: Config, { cores, isFlash }: Machine): Profile 
     usesKeywordModel: memory >= usualMb,
     gaveUp,
   }
+}
+
+/**
+ * For whatever may crawl or import: a promise that cannot be kept is not given. Who only reads takes what there is.
+ * @throws AppError usage
+ */
+export function refuseTooLittle({ memory }: Config): void {
+  if (memory >= leastMb) return
+  throw new AppError(
+    'usage',
+    `--memory ${memory} cannot be kept: with ${leastMb} MB fewer pages are fetched at a time, caches, heaps and commits are half of the usual, and English keywords need no model; what is left is V8 with four threads. Give --memory ${leastMb} or more.`,
+  )
 }
 
 const scaled = (memory: number, usual: number): number =>

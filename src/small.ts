@@ -1,4 +1,5 @@
 /** Keeps the process small: looks at its size every few seconds and has given back what nothing needs. Knows no thread, only what resting is. */
+import { collectGarbage } from './lib/garbage.ts'
 import { createMemoryReleaser } from './lib/mmap.ts'
 
 export type Rest = {
@@ -44,6 +45,8 @@ export function keepSmall({ isIdle, rest }: Rest): () => void {
   }
   const begin = async (): Promise<void> => {
     release = await createMemoryReleaser()
+    // A start leaves behind more than it needs, and this thread has little to do afterwards: its own collector hardly ever runs.
+    await collectGarbage()
     await turnAlone()
   }
   const first = setTimeout(() => void begin(), startMs).unref()

@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import { loadConfig, type Config } from '../../src/config.ts'
 import { isOnCard, machineOf, mountOf } from '../../src/machine.ts'
-import { profileOf, type Profile } from '../../src/memory.ts'
+import { profileOf, type Profile, refuseTooLittle } from '../../src/memory.ts'
 
 const MiB = 1_024 * 1_024
 const configOf = (flags: Record<string, unknown> = {}): Config => loadConfig(flags, {}, null).config
@@ -80,8 +80,15 @@ describe('less memory', () => {
       'page caches: 4 MB instead of 8 MB',
       'keywords of English pages: counted, without a model of the language',
     ])
-    assert.ok(!told(224).some((line) => line.includes('exceeded')))
-    assert.ok(told(223).some((line) => line.includes('exceeded')))
+  })
+
+  it('is refused where it could not be kept while a crawl runs', () => {
+    refuseTooLittle(configOf({ memory: 224 }))
+    assert.throws(() => refuseTooLittle(configOf({ memory: 223 })), {
+      code: 'usage',
+      exitCode: 64,
+      message: /^--memory 223 cannot be kept.*Give --memory 224 or more\.$/,
+    })
   })
 
   it('overrules a number of requests that it does not allow', () => {
