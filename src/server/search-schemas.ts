@@ -237,6 +237,13 @@ export const plainHit = record({
   },
 })
 
+const totalRelation: Schema = {
+  type: 'string',
+  enum: ['eq', 'gte'],
+  description:
+    'gte: at least so many, where time ran out, or where there are more than 10,000 and neither facets nor collapse nor cursor need the rest',
+}
+
 export const hit: Schema = { ...plainHit, properties: { ...plainHit.properties, explanation } }
 
 export const searchAnswer = record({
@@ -252,7 +259,7 @@ export const searchAnswer = record({
     matched: { type: 'string', enum: ['all', 'any', 'none'] },
     lang: string,
   }),
-  total: record({ value: count, relation: { type: 'string', enum: ['eq', 'gte'] } }),
+  total: record({ value: count, relation: totalRelation }),
   took_ms: { type: 'number', minimum: 0 },
   generation: string,
   limit: count,
@@ -295,7 +302,7 @@ export const searchAnswer = record({
 export const facetAnswer = record({
   field: string,
   values: facetValues,
-  total: record({ value: count, relation: { type: 'string', enum: ['eq', 'gte'] } }),
+  total: record({ value: count, relation: totalRelation }),
 })
 
 export const similarParameters: Schema = {
