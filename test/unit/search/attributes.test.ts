@@ -15,7 +15,7 @@ function addDocuments(db: Db, first: number, last: number): void {
      VALUES(?, ?, 1, ?, 'en', 'text/html', '', 0, NULL, 0, ?)`,
   )
   const print = db.prepare(
-    `INSERT INTO fingerprint VALUES(?, 1, x'00', x'00', x'00', x'00', 1, 0, 0, ?, ?, 1, 0)`,
+    `INSERT INTO fingerprint VALUES(?, 1, x'00', x'00', x'00', x'00', 1, 0, 0, ?, ?, 1, 0, NULL)`,
   )
   db.transaction(() => {
     for (let docno = first; docno <= last; docno += 1) {

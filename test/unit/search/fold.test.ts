@@ -46,7 +46,7 @@ describe('a group of copies', () => {
 
   it('is shown as the copy that passes the filters', () => {
     add([{ url: original, title: 'Flood', text: story }])
-    add([{ url: 'https://b.test/x', text: story, copyOf: original }])
+    add([{ url: 'https://b.test/x', title: 'Flood', text: story, copyOf: original }])
     assert.deepEqual(ask('bridge'), [original])
     assert.deepEqual(ask('bridge', { site: ['b.test'] }), ['https://b.test/x'])
   })
