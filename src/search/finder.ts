@@ -22,6 +22,8 @@ export type FinderTools = {
 
 /** An original is looked for so many places behind the first of its group: no further than any page of results looks ahead. */
 const copiesBehindMax = 20
+/** Two pages of one site that a query tells apart are two pages, however alike: its original is shown where it scores nearly as much. */
+const sameSiteScoreMin = 0.95
 
 /** What a hit must be beside holding the words. */
 export type Limits = {
@@ -209,17 +211,21 @@ export class Finder {
 
   /**
    * Where a group of copies is shown: as its original and at the place of that, where it holds as many words of the query, passes the
-   * filters and stands not far behind; else at the place of the first. So what another host publishes does not take the original's place.
+   * filters and stands not far behind; else at the place of the first. So what another host publishes does not take the original's place,
+   * and a page whose title is asked for is not shown as another of its site that is much like it.
    */
   #placeOf(hits: readonly IndexHit[], first: number, key: number): number {
     const { attributes } = this.#tools
-    const missing = hits[first]?.missing.length ?? 0
+    const best = hits[first] as IndexHit
     for (let i = first; i < Math.min(hits.length, first + copiesBehindMax); i += 1) {
       const hit = hits[i] as IndexHit
-      if (attributes.foldKey(hit.docno) !== key || hit.missing.length > missing) continue
+      if (attributes.foldKey(hit.docno) !== key || hit.missing.length > best.missing.length)
+        continue
       const original = attributes.originalOf(key)
       if (original === null) return first
-      if (this.matches.expanded(hit.docno).includes(original)) return i
+      if (!this.matches.expanded(hit.docno).includes(original)) continue
+      const isSameSite = attributes.siteOf(original) === attributes.siteOf(best.docno)
+      return isSameSite && hit.score < best.score * sameSiteScoreMin ? first : i
     }
     return first
   }

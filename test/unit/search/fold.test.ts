@@ -44,6 +44,20 @@ describe('a group of copies', () => {
     assert.deepEqual(ask('reprint bridge night', { match: 'any' }), [copy.url])
   })
 
+  it('is shown as the page of one site that the query means', () => {
+    const left = { url: 'https://a.test/l', title: 'Align left', text: story }
+    const right = {
+      url: 'https://a.test/right',
+      title: 'Align right',
+      text: story,
+      groupOf: left.url,
+    }
+    add([left, right])
+    assert.deepEqual(ask('align right', { match: 'any' }), [right.url])
+    assert.deepEqual(ask('align left', { match: 'any' }), [left.url])
+    assert.deepEqual(ask('bridge noon'), [left.url])
+  })
+
   it('is shown as the copy that passes the filters', () => {
     add([{ url: original, title: 'Flood', text: story }])
     add([{ url: 'https://b.test/x', title: 'Flood', text: story, copyOf: original }])
