@@ -84,6 +84,10 @@ function commandName(args: readonly string[]): string {
     strict: false,
     tokens: true,
   })
+  // The word after a mistyped option would be taken for the command.
+  const unknown = tokens.find((token) => token.kind === 'option' && !(token.name in options))
+  if (unknown?.kind === 'option')
+    throw new AppError('usage', `There is no option "${unknown.rawName}".`)
   return tokens.find((token) => token.kind === 'positional')?.value ?? 'serve'
 }
 

@@ -44,6 +44,11 @@ describe('the command line', () => {
     it(`refuses "${line}"`, () => assert.throws(() => read(line), { code: 'usage' }))
   }
 
+  it('names the option that it does not know, not the word after it', () => {
+    assert.throws(() => read('--lisen 1'), { message: 'There is no option "--lisen".' })
+    assert.throws(() => read('crawll --depth 1'), { message: 'There is no command "crawll".' })
+  })
+
   it('refuses a setting out of its limits as configuration', () => {
     assert.throws(() => read('--memory 1'), { code: 'config_invalid' })
   })
