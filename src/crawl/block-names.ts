@@ -14,7 +14,7 @@ const foot = anyWord(
   'footer comments? disqus cookies? consent gdpr nav navbar navheader navfooter navigation breadcrumbs? newsletter popup modal related sidebar copyright',
 )
 const strong = anyWord(
-  'related recommend\\w* recirc\\w* newsletter\\w* comments? share sharing social promo\\w* outbrain taboola sponsor\\w* cookie\\w* sidebar breadcrumbs? pagination tags teasers? trending most-(?:read|popular) read-?more subscri\\w* sign-?up author-?(?:bio|box|info) byline dateline timestamp advert\\w* disclaimer copyright caption credit toolbar print',
+  'related recommend\\w* recirc\\w* newsletter\\w* comments? share sharing social promo\\w* outbrain taboola sponsor\\w* cookie\\w* sidebar breadcrumbs? pagination tags teasers? trending most-(?:read|popular) read-?more subscri\\w* sign-?up author-?(?:bio|box|info) byline dateline timestamp advert\\w* disclaimer copyright caption credit toolbar print signature sign sig postprofile userinfo authi',
 )
 /** Prose under these names is an admonition of a book, not a menu ... */
 const soft = anyWord('extra header remark sidebar side supplemental menu foot')

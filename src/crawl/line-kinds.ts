@@ -25,7 +25,11 @@ const date = new RegExp(
 )
 
 export const isInterfaceLine = ({ width, text }: Line): boolean =>
-  width < 60 && interfaceWords.test(text)
+  (width < 60 && interfaceWords.test(text)) || (width < 80 && postHead.test(text))
+
+/** What forums put above each post: who, when, and what can be done with it. */
+const postHead =
+  /^(?:(?:发表|回复|发布|编辑)于[\s:：]*\d{2,4}[-/.年]|post(?:ed)? by \S.{0,40} » |主题 ?\d+ ?帖子 ?\d+)/i
 
 /** "Read more", "相关阅读": with a link in it. A sentence that only begins so ("更多信息请参见 ...。") is text. */
 export const isPromotionLine = ({ width, linkedWidth, text }: Line): boolean =>

@@ -85,11 +85,13 @@ function failsConditions(block: Block, strictness: Strictness): boolean {
   return weight < 25 && menu > 0.2
 }
 
-/** Kills the boxes that are mostly lines of links. */
+/** Kills the boxes that are mostly lines of links, and small ones whose name says that they are no content. */
 export function dropMenus(block: Block): void {
   for (const kid of block.kids) {
     if (kid.kids === null || kid.isDead) continue
-    if (menuShare(kid) > 0.6 && kid.sums.width > 20 && menuTag.test(kid.tag)) kid.isDead = true
+    const isMenu = menuShare(kid) > 0.6 && kid.sums.width > 20 && menuTag.test(kid.tag)
+    const isForeign = kid.names !== '' && kid.sums.width < 400 && isStrongName(kid.names)
+    if (isMenu || (isForeign && !isSoftProse(kid))) kid.isDead = true
     else dropMenus(kid)
   }
 }

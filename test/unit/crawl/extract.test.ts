@@ -6,9 +6,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { gunzipSync } from 'node:zlib'
+import { livingLines, textOf } from '../../../src/crawl/blocks.ts'
 import { extractContent } from '../../../src/crawl/extract.ts'
+import { pruneLayout } from '../../../src/crawl/find-content.ts'
 import { dateIn } from '../../../src/crawl/page-date.ts'
 import { parsePageTree } from '../../../src/crawl/page-tree.ts'
+import { dropMenus } from '../../../src/crawl/trim-content.ts'
 
 const url = 'http://h.example/news/story.html'
 const extract = (html: string, at = url) => extractContent(parsePageTree(html), at)
@@ -108,6 +111,34 @@ describe('extractContent', () => {
     assert.match(text, /第60章/)
     assert.doesNotMatch(text, /Section of the site/)
     assert.match(rest, /Section of the site/)
+  })
+
+  it('takes all posts of a forum, and none of what stands around each', () => {
+    const posts = chinese.slice(0, 4)
+    const rows = posts.map(
+      (
+        post,
+        i,
+      ) => `<div id="post_${i}"><table class="plhin"><tr><td class="pls"><div class="authi"><a href="/u${i}">用户${i}</a></div>
+      <dl><dd>主题 ${i} 帖子 ${i * 7} 积分 ${i * 91}</dd></dl></td><td class="plc"><div class="pi"><em>发表于 2024-5-${i + 3} 10:2${i}</em> |
+      <a href="/only${i}">只看该作者</a></div><div class="pct"><table><tr><td class="t_f">${post}</td></tr></table></div>
+      <div class="sign">签名：生命在于折腾</div><div class="po"><a href="/r${i}">回复</a> <a href="/j${i}">举报</a></div></td></tr></table></div>`,
+    )
+    const { text } =
+      extract(`<title>新馆好不好 - 港口论坛</title><div class="nav"><a href="/">首页</a> <a href="/f">论坛</a></div>
+      <div id="postlist"><h1><span>新馆好不好</span></h1>${rows.join('')}</div>
+      <div class="pgs"><a href="/new">发新帖</a><a href="/back">返回列表</a></div><div id="ft">Powered by a forum © 2024</div>`)
+    assert.equal(text, posts.join('\n'))
+  })
+
+  it('leaves profiles and signatures out where all that is no layout is taken', () => {
+    const post = (i: number): string =>
+      `<div class="post"><dl class="postprofile"><dt><a href="/u${i}">user${i}</a></dt><dd>Posts: ${i}</dd></dl>
+      <div class="content">${chinese[i]}</div><div class="signature">So long.</div></div>`
+    const { root } = parsePageTree(`<div>${[0, 1, 2].map(post).join('')}</div>`)
+    pruneLayout(root, 0)
+    dropMenus(root)
+    assert.equal(textOf(livingLines(root)), chinese.slice(0, 3).join('\n'))
   })
 
   it('keeps a sentence that begins as a promotion does', () => {
