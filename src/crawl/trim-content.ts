@@ -90,8 +90,8 @@ export function dropMenus(block: Block): void {
   for (const kid of block.kids) {
     if (kid.kids === null || kid.isDead) continue
     const isMenu = menuShare(kid) > 0.6 && kid.sums.width > 20 && menuTag.test(kid.tag)
-    const isForeign = kid.names !== '' && kid.sums.width < 400 && isStrongName(kid.names)
-    if (isMenu || (isForeign && !isSoftProse(kid))) kid.isDead = true
+    const isNamedAside = kid.names !== '' && kid.sums.width < 400 && isStrongName(kid.names)
+    if (isMenu || (isNamedAside && !isSoftProse(kid))) kid.isDead = true
     else dropMenus(kid)
   }
 }
