@@ -327,6 +327,7 @@ describe('Jobs', () => {
       scope: 'path',
       include: [],
       maxPages: null,
+      maxPagesPerHost: null,
       depth: 64,
       delayMs: null,
     })
