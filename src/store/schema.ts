@@ -135,6 +135,8 @@ CREATE INDEX item_parent ON item(parent);
 const version12 = `
 -- since when a page has its text, or one like it (ms): which of its copies was there first. NULL = as long as is known
 ALTER TABLE fingerprint ADD COLUMN since INTEGER;
+-- of pages that one batch wrote the centre came first, and was shown
+UPDATE fingerprint SET since = (SELECT changed_at FROM doc WHERE doc.url_id = fingerprint.url_id) + (role <> 0);
 CREATE INDEX fingerprint_since ON fingerprint(grp, since) WHERE role <> 0;
 -- pages that link to it, in steps: 0, 4, 8, 16 ... (crawl/inlinks.ts)
 ALTER TABLE url ADD COLUMN inlinks INTEGER NOT NULL DEFAULT 0;
