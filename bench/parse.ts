@@ -19,7 +19,7 @@ import type { ParsedPage, ParseJob, ParseOutcome } from '../src/crawl/page.ts'
 import { linksOf } from '../src/crawl/page-links.ts'
 import { parsePageTree } from '../src/crawl/page-tree.ts'
 import { decodeBody } from '../src/lib/decode.ts'
-import type { JobReply } from '../src/lib/pool.ts'
+import { type JobReply, threadIsReady } from '../src/lib/pool.ts'
 import { type ParserData, run as runParser } from '../src/parser.ts'
 import { fingerprint } from '../src/text/fingerprint.ts'
 import { createKeywords } from '../src/text/keywords.ts'
@@ -103,7 +103,8 @@ async function measureThread(jobs: readonly ParseJob[], tables: SharedArrayBuffe
       pauses.postMessage(null)
     })
   const done = new Map<number, () => void>()
-  worker.on('message', (reply: JobReply<ParseOutcome>) => {
+  worker.on('message', (reply: JobReply<ParseOutcome> | typeof threadIsReady) => {
+    if (reply === threadIsReady) return
     assert('result' in reply && reply.result.kind !== 'failed')
     done.get(reply.id)?.()
     done.delete(reply.id)

@@ -14,7 +14,7 @@ import type {
 import { createParser } from './crawl/parse.ts'
 import { parseListJob } from './crawl/sitemap.ts'
 import { plainError } from './lib/errors.ts'
-import type { JobMessage, JobReply } from './lib/pool.ts'
+import { type JobMessage, type JobReply, threadIsReady } from './lib/pool.ts'
 import { createKeywords } from './text/keywords.ts'
 import { loadTextTables } from './text/tables.ts'
 import { createAnalyzer } from './text/tokenize.ts'
@@ -73,6 +73,7 @@ export function run({ config, usesKeywordModel, tables }: ParserData): void {
       parentPort?.postMessage(reply, transfer)
     })()
   })
+  parentPort?.postMessage(threadIsReady)
 }
 
 const buffersOf = (page: ParsedPage): ArrayBuffer[] => [

@@ -6,6 +6,8 @@ import { type PlainError, reviveError } from './errors.ts'
 /** What a thread is sent, and what it must answer exactly once for each. */
 export type JobMessage<Job> = { id: number; job: Job }
 export type JobReply<Result> = { id: number; result: Result } | { id: number; error: PlainError }
+/** What a thread may say once, before its first answer: its modules are loaded. From then on the time of its first job is counted. */
+export const threadIsReady = 'ready'
 
 /**
  * timeout: ran too long, its thread was ended. heap: its thread ran out of memory. crashed: its thread ended otherwise.
@@ -29,7 +31,7 @@ export type PoolOptions = {
   sizeMax: number
   /** From the moment a thread is given the job. */
   jobTimeoutMs: number
-  /** Added for the first job of a thread, which waits for its modules. */
+  /** Added for the first job of a thread, which waits for its modules, until the thread says that it is ready. */
   startTimeoutMs?: number
   /** A thread without work ends after this. */
   idleMs?: number
@@ -64,7 +66,8 @@ type Seat<Job, Result> = {
   isFresh: boolean
 }
 
-const startTimeoutMsDefault = 10_000
+/** Modules take 0.3 s of CPU time to load; a machine that is short of it gives them a hundredth of that. */
+const startTimeoutMsDefault = 60_000
 const idleMsDefault = 30_000
 
 export function createPool<Job, Result>(options: PoolOptions): Pool<Job, Result> {
@@ -129,7 +132,10 @@ class ThreadPool<Job, Result> implements Pool<Job, Result> {
     const worker = this.#options.spawn()
     const seat: Seat<Job, Result> = { worker, task: null, timer: undefined, isFresh: true }
     this.#seats.add(seat)
-    worker.on('message', (reply: JobReply<Result>) => this.#finish(seat, reply))
+    worker.on('message', (reply: JobReply<Result> | typeof threadIsReady) => {
+      if (reply !== threadIsReady) this.#finish(seat, reply)
+      else if (seat.task !== null) this.#limit(seat, this.#options.jobTimeoutMs)
+    })
     worker.on('messageerror', (error) =>
       this.#end(seat, new JobFailure('crashed', 'the answer cannot be read', { cause: error })),
     )
@@ -144,16 +150,10 @@ class ThreadPool<Job, Result> implements Pool<Job, Result> {
   }
 
   #start(seat: Seat<Job, Result>, task: Task<Job, Result>): void {
-    clearTimeout(seat.timer)
-    const limitMs =
-      this.#options.jobTimeoutMs +
-      (seat.isFresh ? (this.#options.startTimeoutMs ?? startTimeoutMsDefault) : 0)
+    const startMs = seat.isFresh ? (this.#options.startTimeoutMs ?? startTimeoutMsDefault) : 0
     seat.isFresh = false
     seat.task = task
-    seat.timer = setTimeout(
-      () => this.#end(seat, new JobFailure('timeout', `longer than ${limitMs} ms`)),
-      limitMs,
-    )
+    this.#limit(seat, this.#options.jobTimeoutMs + startMs)
     try {
       seat.worker.postMessage({ id: task.id, job: task.job }, [...task.transfer])
     } catch (error) {
@@ -161,6 +161,14 @@ class ThreadPool<Job, Result> implements Pool<Job, Result> {
       this.#release(seat)
       task.reject(error instanceof Error ? error : new Error(String(error)))
     }
+  }
+
+  #limit(seat: Seat<Job, Result>, limitMs: number): void {
+    clearTimeout(seat.timer)
+    seat.timer = setTimeout(
+      () => this.#end(seat, new JobFailure('timeout', `longer than ${limitMs} ms`)),
+      limitMs,
+    )
   }
 
   #finish(seat: Seat<Job, Result>, reply: JobReply<Result>): void {

@@ -4,7 +4,13 @@ import { once } from 'node:events'
 import { describe, it } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { AppError } from '../../../src/lib/errors.ts'
-import { createPool, JobFailure, type JobFailureKind, type Pool } from '../../../src/lib/pool.ts'
+import {
+  createPool,
+  JobFailure,
+  type JobFailureKind,
+  type Pool,
+  threadIsReady,
+} from '../../../src/lib/pool.ts'
 
 /** What the threads of this test do with a job, by its `act`. */
 const program = `
@@ -142,6 +148,32 @@ describe('a pool of threads', { timeout: 30_000 }, () => {
       await assert.rejects(pool.run(unsendable), { name: 'DataCloneError' })
       assert.equal(await pool.run({ act: 'double', value: 5 }), 10)
     }))
+
+  it('counts the time of the first job of a thread from when the thread is ready', async () => {
+    const pool = createPool<Job, number>({
+      // Loading takes longer than the job may; then a job that is late, and one that never ends.
+      spawn: () =>
+        new Worker(
+          `const until = Date.now() + 700; while (Date.now() < until);
+          ${program}
+          parentPort.postMessage('${threadIsReady}')`,
+          { eval: true },
+        ),
+      sizeMax: 1,
+      jobTimeoutMs: 500,
+      startTimeoutMs: 20_000,
+      queueMax: 1,
+    })
+    try {
+      assert.equal(await pool.run({ act: 'double', value: 2 }), 4)
+      await assert.rejects(pool.run({ act: 'hang' }), failsAs('timeout'))
+      const beganMs = Date.now()
+      await assert.rejects(pool.run({ act: 'hang' }), failsAs('timeout'))
+      assert.ok(Date.now() - beganMs < 15_000, 'a fresh thread that is ready has no more time')
+    } finally {
+      await pool.close()
+    }
+  })
 
   it('fails the job where no thread can be started', async () => {
     const pool = createPool<Job, number>({
