@@ -83,7 +83,6 @@ describe('the count of what was met', () => {
         duplicates.place({ urlId: idOf(store, url), hostId, fingerprint: print }),
       )
     }
-    const wanted = { urls: 30, hosts: 3, contents: 10 }
     const counted = () => {
       const distinct = openDistinct(store)
       let slices = 0
@@ -93,7 +92,11 @@ describe('the count of what was met', () => {
       return slices
     }
     assert.equal(counted(), 5)
-    assert.deepEqual(store.stats().distinct, wanted)
+    // One place in 2 ^ 14 may be that of two: with other keys at every run, three runs in a hundred count one less.
+    const { urls, hosts, contents } = store.stats().distinct
+    assert.ok(urls > 26 && urls <= 30, String(urls))
+    assert.ok(contents > 8 && contents <= 10, String(contents))
+    assert.equal(hosts, 3)
     assert.equal(counted(), 0)
     store.transaction(() => store.putDistinctRegisters('hosts', new Uint8Array(3)))
     put(store, 'http://h0.test/1', { text: 'other' })
