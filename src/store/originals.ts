@@ -38,10 +38,20 @@ export function chooseOriginal(
 ): Original | null {
   const all = candidates.map((candidate) => ({ ...candidate, site: siteOwner(candidate.url) }))
   const byUrl = new Map(all.map((one) => [one.url, one]))
-  /** A page may step back behind another, of any site; none may step before one by itself. */
-  const cedes = ({ url, canonical }: Candidate): boolean => {
-    const other = canonical === null || canonical === url ? undefined : byUrl.get(canonical)
-    return other !== undefined && other.canonical !== url
+  /**
+   * A page may step back behind another, of any site; none may step before one by itself. Pages that name each other in a circle stand:
+   * if all of them stepped back, whoever comes later would be left.
+   */
+  const cedes = (one: Candidate): boolean => {
+    const passed = new Set<string>()
+    for (let at = one; ;) {
+      if (passed.has(at.url)) return false
+      passed.add(at.url)
+      const next = at.canonical === null || at.canonical === at.url ? null : at.canonical
+      const other = next === null ? undefined : byUrl.get(next)
+      if (other === undefined) return at.url !== one.url
+      at = other
+    }
   }
   const named = new Set(
     all

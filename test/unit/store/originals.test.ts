@@ -194,6 +194,21 @@ describe('the original of a group', () => {
         }))
         assert.equal(chooseOriginal([...pages, ...later], new Set())?.url, before?.url)
       }),
+      { numRuns: 1_000 },
     )
+  })
+
+  it('is one of a circle of pages that name each other, not the stranger that comes later', () => {
+    const circle = [`${a}/long/p`, `${a}/p`, `${b}/q`]
+    const pages = circle.map((url, i): Candidate => ({
+      url,
+      canonical: circle[(i + 1) % circle.length] as string,
+      sinceMs: 0,
+      inlinks: 0,
+      urlId: 1 + i,
+    }))
+    const stranger = { ...pages[0], url: 'http://h.example/0', canonical: null, urlId: 9 }
+    const later = { ...stranger, sinceMs: 9 * day } as Candidate
+    assert.notEqual(chooseOriginal([...pages, later], new Set())?.url, later.url)
   })
 })
