@@ -87,10 +87,10 @@ export async function openApp(options: AppOptions): Promise<App> {
   startInOrder(threads)
   const { engine, search } = threads
   const queries: Queries = { open: 0, lastMs: 0 }
-  const endSmall = keepSmall({
-    isIdle: () => isIdle(threads, queries, progress),
-    rest: () => restAll(threads),
-  })
+  const endSmall = keepSmall(
+    { isIdle: () => isIdle(threads, queries, progress), rest: () => restAll(threads) },
+    config.memory * 1_024 * 1_024,
+  )
   const memory = queryMemoryOf(config, engine, log)
   return {
     search: searchPort(config, search, memory, queries),

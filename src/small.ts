@@ -10,16 +10,20 @@ export type Rest = {
 }
 
 /** A start is over by then: modules loaded, the first answers given. */
-const startMs = 4_000
-const everyMs = 5_000
-/** What is released costs 5-20 ms of CPU time, and as much again where it is needed after all. */
+const startMs = 2_000
+const everyMs = 2_000
+/** What is released costs 5-20 ms of CPU time, and as much again where it is needed after all: often only where the promise is in danger. */
 const releaseEveryMs = 10_000
+const dangerousShare = 7 / 8
 const changeBytesMin = 4 * 1_024 * 1_024
 /** A rest costs 100-200 ms, and the next query some more: not for what a few queries leave behind. */
 const restBytesMin = 24 * 1_024 * 1_024
 
-/** @returns how to end it */
-export function keepSmall({ isIdle, rest }: Rest): () => void {
+/**
+ * @param promisedBytes what the process should take at most
+ * @returns how to end it
+ */
+export function keepSmall({ isIdle, rest }: Rest, promisedBytes: number): () => void {
   let release: (() => void) | null = null
   let [leftBytes, restedBytes] = [0, 0]
   let releasedMs = Number.NEGATIVE_INFINITY
@@ -29,7 +33,8 @@ export function keepSmall({ isIdle, rest }: Rest): () => void {
     const isRested = bytes >= restedBytes + restBytesMin && isIdle() && (await rest())
     // Also where it has shrunk: a thread that ended leaves pieces behind.
     const isDue =
-      performance.now() - releasedMs >= releaseEveryMs &&
+      (performance.now() - releasedMs >= releaseEveryMs ||
+        bytes >= promisedBytes * dangerousShare) &&
       Math.abs(bytes - leftBytes) >= changeBytesMin
     if (!isRested && !isDue) return
     release?.()
