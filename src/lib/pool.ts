@@ -6,7 +6,7 @@ import { type PlainError, reviveError } from './errors.ts'
 /** What a thread is sent, and what it must answer exactly once for each. */
 export type JobMessage<Job> = { id: number; job: Job }
 export type JobReply<Result> = { id: number; result: Result } | { id: number; error: PlainError }
-/** What a thread may say once, before its first answer: its modules are loaded. From then on the time of its first job is counted. */
+/** What a thread may say once, before its first answer: its modules are loaded. */
 export const threadIsReady = 'ready'
 
 /**
@@ -31,8 +31,10 @@ export type PoolOptions = {
   sizeMax: number
   /** From the moment a thread is given the job. */
   jobTimeoutMs: number
-  /** Added for the first job of a thread, which waits for its modules, until the thread says that it is ready. */
+  /** Added for the first job of a thread: its code is cold, and some of it is loaded when it is first used. */
   startTimeoutMs?: number
+  /** Added to that until the thread says that it is ready. */
+  loadTimeoutMs?: number
   /** A thread without work ends after this. */
   idleMs?: number
   /** Jobs waiting for a thread. */
@@ -66,8 +68,9 @@ type Seat<Job, Result> = {
   isFresh: boolean
 }
 
-/** Modules take 0.3 s of CPU time to load; a machine that is short of it gives them a hundredth of that. */
-const startTimeoutMsDefault = 60_000
+const startTimeoutMsDefault = 10_000
+/** Modules take 0.3 s of CPU time to load, of which a busy machine may give a hundredth. */
+const loadTimeoutMsDefault = 60_000
 const idleMsDefault = 30_000
 
 export function createPool<Job, Result>(options: PoolOptions): Pool<Job, Result> {
@@ -134,7 +137,7 @@ class ThreadPool<Job, Result> implements Pool<Job, Result> {
     this.#seats.add(seat)
     worker.on('message', (reply: JobReply<Result> | typeof threadIsReady) => {
       if (reply !== threadIsReady) this.#finish(seat, reply)
-      else if (seat.task !== null) this.#limit(seat, this.#options.jobTimeoutMs)
+      else if (seat.task !== null) this.#limit(seat, this.#firstLimitMs())
     })
     worker.on('messageerror', (error) =>
       this.#end(seat, new JobFailure('crashed', 'the answer cannot be read', { cause: error })),
@@ -150,10 +153,11 @@ class ThreadPool<Job, Result> implements Pool<Job, Result> {
   }
 
   #start(seat: Seat<Job, Result>, task: Task<Job, Result>): void {
-    const startMs = seat.isFresh ? (this.#options.startTimeoutMs ?? startTimeoutMsDefault) : 0
+    const { jobTimeoutMs, loadTimeoutMs = loadTimeoutMsDefault } = this.#options
+    const limitMs = seat.isFresh ? this.#firstLimitMs() + loadTimeoutMs : jobTimeoutMs
     seat.isFresh = false
     seat.task = task
-    this.#limit(seat, this.#options.jobTimeoutMs + startMs)
+    this.#limit(seat, limitMs)
     try {
       seat.worker.postMessage({ id: task.id, job: task.job }, [...task.transfer])
     } catch (error) {
@@ -161,6 +165,11 @@ class ThreadPool<Job, Result> implements Pool<Job, Result> {
       this.#release(seat)
       task.reject(error instanceof Error ? error : new Error(String(error)))
     }
+  }
+
+  #firstLimitMs(): number {
+    const { jobTimeoutMs, startTimeoutMs = startTimeoutMsDefault } = this.#options
+    return jobTimeoutMs + startTimeoutMs
   }
 
   #limit(seat: Seat<Job, Result>, limitMs: number): void {

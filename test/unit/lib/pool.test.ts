@@ -52,6 +52,7 @@ async function withPool(
     sizeMax: 1,
     jobTimeoutMs: 5_000,
     startTimeoutMs: 0,
+    loadTimeoutMs: 0,
     queueMax: 100,
     ...options,
   })
@@ -161,7 +162,8 @@ describe('a pool of threads', { timeout: 30_000 }, () => {
         ),
       sizeMax: 1,
       jobTimeoutMs: 500,
-      startTimeoutMs: 20_000,
+      startTimeoutMs: 0,
+      loadTimeoutMs: 20_000,
       queueMax: 1,
     })
     try {
