@@ -224,28 +224,25 @@ describe('query', () => {
     assert.deepEqual(analyzer.query('').words, [])
   })
 
-  // The engine of Bun reads some of the stemmer's patterns otherwise.
-  it(
-    'stems what Porter2 would change, and nothing else',
-    { skip: 'bun' in process.versions },
-    () => {
-      const memory = createTermMemory(stem)
-      const letters = fc.stringMatching(/^[a-z]{0,9}$/)
-      const endings =
-        'ational tional alize icate iciti ative ical ness ful ization fulness ousness biliti lessli entli ousli iviti fulli enci anci abli izer ator alli bli ogi li ement ance ence able ible ment ant ent ism ate iti ous ive ize sion tion al er ic ed edly ing ingly eed eedly s es ies us y e ll'
-      const ending = fc.constantFrom('', ...endings.split(' '))
-      fc.assert(
-        fc.property(letters, ending, (beginning, end) => {
-          const word = `${beginning}${end}`
-          if (word === '') return
-          const { whole } = memory.word(word, 0, word.length)
-          assert.equal(whole?.term.text, stem(word))
-          memory.trim()
-        }),
-        { numRuns: 5_000 },
-      )
-    },
-  )
+  it('stems what Porter2 would change, and nothing else', () => {
+    const memory = createTermMemory(stem)
+    const letters = fc.stringMatching(/^[a-z]{0,9}$/)
+    const endings =
+      'ational tional alize icate iciti ative ical ness ful ization fulness ousness biliti lessli entli ousli iviti fulli enci anci abli izer ator alli bli ogi li ement ance ence able ible ment ant ent ism ate iti ous ive ize sion tion al er ic ed edly ing ingly eed eedly s es ies us y e ll'
+    const ending = fc.constantFrom('', ...endings.split(' '))
+    fc.assert(
+      fc.property(letters, ending, (beginning, end) => {
+        const word = `${beginning}${end}`
+        if (word === '') return
+        // Under Bun the stemmer takes a last u away: not of words that it is not asked about.
+        if ('bun' in process.versions && word.endsWith('u')) return
+        const { whole } = memory.word(word, 0, word.length)
+        assert.equal(whole?.term.text, stem(word))
+        memory.trim()
+      }),
+      { numRuns: 5_000 },
+    )
+  })
 
   it('keeps order and repeats, with the form beside the stem', () => {
     const query = analyzer.query('Cats chase cats')
