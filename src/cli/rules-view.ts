@@ -45,7 +45,7 @@ export function resultOf(
     text_characters: page.textChars,
     javascript_only: page.isShell === true,
     tokens: page.terms.split('\n'),
-    keywords: page.keywords,
+    keywords: page.keywords.map(({ word }) => word),
     simhash: hex(simHi) + hex(simLo),
     digest: Buffer.from(digest).toString('hex'),
   }

@@ -1,5 +1,6 @@
 /** The batch transaction: visits become documents, links, hashes, counts and settled leases, all or nothing. Everything here may run twice. */
 import { hostOf } from '../lib/url.ts'
+import { packKeywords } from '../store/keywords.ts'
 import type { DocumentExtra } from '../store/read-documents.ts'
 import type { Store } from '../store/store.ts'
 import type { Distinct } from './distinct.ts'
@@ -313,7 +314,7 @@ function writePage(
       description: page.description,
       author: page.author,
       headings: page.headings,
-      keywords: page.keywords,
+      keywords: packKeywords(page.keywords),
       fields: page.fields,
       ...noteOf(page),
     },

@@ -4,7 +4,7 @@ import { AppError } from '../lib/errors.ts'
 import { normalizeUrl } from '../lib/url.ts'
 import { fingerprint } from '../text/fingerprint.ts'
 import { judgeWords } from '../text/judge-words.ts'
-import type { Keywords } from '../text/keywords.ts'
+import { KEYWORDS_MAX, type Keywords } from '../text/keywords.ts'
 import { detectLanguage } from '../text/language.ts'
 import type { Analyzer } from '../text/tokenize.ts'
 import type { WordMatcher } from '../text/word-match.ts'
@@ -23,7 +23,6 @@ export type ImportRecord = {
 const textCharsMax = 5_000_000
 const titleCharsMax = 1_000
 const fieldsMax = 100
-const keywordsMax = 10
 
 /**
  * One line of an import: {url, title, text, lang?, published_at?, fields?}. A document without text is kept.
@@ -109,7 +108,7 @@ export async function readRecord(
     headings: '',
     author: '',
     publishedAtMs,
-    keywords: await keywords.keywords(text, title, lang, keywordsMax),
+    keywords: await keywords.keywords(text, title, lang, KEYWORDS_MAX),
     fields,
     text: deflated(text),
     textChars: text.length,

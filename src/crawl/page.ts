@@ -3,6 +3,7 @@ import type { RuleForPage } from './described.ts'
 import type { RuleReport } from './rule-types.ts'
 import type { Fingerprint } from '../text/fingerprint.ts'
 import type { FoundWord } from '../text/judge-words.ts'
+import type { Keyword } from '../text/keywords.ts'
 import type { UrlList } from './sitemap.ts'
 
 /** What one fetch ended with. Everything the web does is a value here. `finalUrl` is canonical, after redirects inside the same visit. */
@@ -77,7 +78,8 @@ export type ParsedPage = {
   headings: string
   author: string
   publishedAtMs: number | null
-  keywords: readonly string[]
+  /** Best first. */
+  keywords: readonly Keyword[]
   fields: Record<string, FieldValue>
   /** Main content: UTF-8, deflateRaw, in its own ArrayBuffer. */
   text: Uint8Array<ArrayBuffer>

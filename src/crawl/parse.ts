@@ -2,7 +2,7 @@
 import { constants, deflateRawSync } from 'node:zlib'
 import { decodeBody } from '../lib/decode.ts'
 import { judgeWords, type WordJudge } from '../text/judge-words.ts'
-import type { Keywords } from '../text/keywords.ts'
+import { KEYWORDS_MAX, type Keywords } from '../text/keywords.ts'
 import { detectLanguage } from '../text/language.ts'
 import type { Analyzer } from '../text/tokenize.ts'
 import type { WordMatcher } from '../text/word-match.ts'
@@ -44,7 +44,6 @@ export type ParserOptions = {
 /** `parse` takes one page. It never rejects: what a page does to it is a value. */
 export type Parser = { parse(job: ParseJob): Promise<ParseOutcome> }
 
-const keywordsMax = 10
 /** Of deflate's nine: the next takes a third more time for 1.5 per cent fewer bytes. */
 const deflateLevel = 4
 
@@ -260,7 +259,12 @@ async function analyse(
     headings,
     author: shownLine(content.author),
     publishedAtMs,
-    keywords: (await keywords.keywords(text, title, lang, keywordsMax)).map(copyOf),
+    keywords: (await keywords.keywords(text, title, lang, KEYWORDS_MAX)).map(
+      ({ word, weight }) => ({
+        word: copyOf(word),
+        weight,
+      }),
+    ),
     text: deflated(text),
     textChars: text.length,
     rest: rest === '' ? new Uint8Array() : deflated(rest),

@@ -1,5 +1,6 @@
 /** Stored documents under other word lists: they are dropped, masked or flagged as if they came now. What was masked before stays masked. */
 import { deflateRawSync } from 'node:zlib'
+import { keywordsWhere } from '../store/keywords.ts'
 import type { WordHit } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import type { WholeDocument } from '../store/word-hits.ts'
@@ -85,7 +86,9 @@ function judgeOne(
   }
   if (JSON.stringify(hits) !== JSON.stringify(before)) store.putWordHits(urlId, hits)
   const keywords =
-    judge === null ? extra.keywords : extra.keywords.filter((word) => judge.mask(word) === word)
+    judge === null
+      ? extra.keywords
+      : keywordsWhere(extra.keywords, (word) => judge.mask(word) === word)
   const judged = {
     ...extra,
     description: parts.description,

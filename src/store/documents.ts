@@ -100,6 +100,7 @@ export function createDocumentWrites(db: Db, meta: Meta): DocumentWrites {
       const wished = originalOf(statements, input)
       if (old !== undefined && !isDifferent(old, input, wished)) {
         confirm(statements, input)
+        if (input.changed === undefined) takeKeywords(statements, old, input.extra)
         if (wished !== old.copyOf) statements.setOriginal.run(wished, urlId)
         return { docno: old.docno, isNew: false, copyOf: wished, promoted: null }
       }
@@ -153,10 +154,17 @@ function isDifferent(old: DocRow, input: DocumentInput, copyOf: number | null): 
     old.title !== input.title ||
     old.lang !== input.lang ||
     old.publishedAtMs !== rounded(input.publishedAtMs) ||
-    old.extra !== JSON.stringify(input.extra) ||
+    !isSaidAlike(old.extra, input.extra) ||
     !isEqual(old.body, input.body) ||
     !isEqual(old.rest ?? new Uint8Array(), input.rest ?? new Uint8Array())
   )
+}
+
+/** Keywords apart: they follow from the rest, by rules that change. */
+function isSaidAlike(old: string, extra: DocumentExtra): boolean {
+  if (old === JSON.stringify(extra)) return true
+  const plain = (said: DocumentExtra): string => JSON.stringify({ ...said, keywords: [] })
+  return plain(JSON.parse(old) as DocumentExtra) === plain(extra)
 }
 
 /** URL id of the page whose postings serve this one; null where it has its own. */
@@ -194,6 +202,12 @@ function confirm(statements: Statements, input: DocumentInput): void {
   statements.confirm.run(Math.round(fetchedAtMs), flagsOf(input), rounded(expiresAtMs), urlId)
 }
 
+/** The same page by other rules for keywords. */
+function takeKeywords({ setExtra }: Statements, old: DocRow, extra: DocumentExtra): void {
+  const json = JSON.stringify(extra)
+  if (json !== old.extra) setExtra.run(json, old.docno)
+}
+
 function noteChange({ changes }: Statements, old: DocRow, input: DocumentInput): void {
   const before = { title: old.title, text: inflate(old.body) }
   const change = changeOf(before, { title: input.title, text: inflate(input.body) })
@@ -219,6 +233,7 @@ function prepareAll(db: Db, meta: Meta) {
     touch: db.prepare('UPDATE doc SET fetched_at=? WHERE url_id=?'),
     confirm: db.prepare('UPDATE doc SET fetched_at=?, flags=?, expires_at=? WHERE url_id=?'),
     setOriginal: db.prepare('UPDATE doc SET copy_of=? WHERE url_id=?'),
+    setExtra: db.prepare('UPDATE doc_text SET extra=? WHERE docno=?'),
     deleteDoc: db.prepare('DELETE FROM doc WHERE docno=?'),
     deleteText: db.prepare('DELETE FROM doc_text WHERE docno=?'),
     bury: db.prepare('INSERT OR IGNORE INTO tombstone(docno) VALUES(?)'),

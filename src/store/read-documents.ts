@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import { constants, inflateRawSync } from 'node:zlib'
 import type { Db } from '../lib/sqlite.ts'
+import { keywordsOf, type PackedKeywords } from './keywords.ts'
 import type { DocumentRecord } from './records.ts'
 
 /** The JSON beside a text: what a page says of itself. */
@@ -10,7 +11,7 @@ export type DocumentExtra = {
   author: string
   /** One a line. */
   headings: string
-  keywords: readonly string[]
+  keywords: PackedKeywords
   fields: Record<string, unknown>
   /** The rule that was for it: required fields that it lacks, and what could not be done. */
   rule?: { name: string; missing: readonly string[]; problems: readonly string[] }
@@ -72,6 +73,7 @@ export type DocumentReads = {
 }
 
 const keyBytes = 9
+const keywordsShown = 10
 /** A stored text is never larger: what cannot be is an error, not an exhausted memory. */
 const textBytesMax = 64 * 1_024 * 1_024
 /** UTF-8 of one UTF-16 unit. */
@@ -268,7 +270,9 @@ function toRecord(row: RecordRow, text = inflate(row.body)): DocumentRecord {
     fields: extra.fields,
     description: extra.description,
     author: extra.author,
-    keywords: extra.keywords,
+    keywords: keywordsOf(extra.keywords)
+      .slice(0, keywordsShown)
+      .map(({ word }) => word),
     published_at: row.publishedAtMs === null ? null : isoTime(row.publishedAtMs),
     fetched_at: isoTime(row.fetchedAtMs),
     changed_at: isoTime(row.changedAtMs),

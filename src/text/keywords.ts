@@ -6,13 +6,19 @@ import { foldText, foldWithOffsets, type FoldedText } from './normalize.ts'
 import { isStopWord } from './stopwords.ts'
 import type { Analyzer } from './tokenize.ts'
 
+/** `weight`: how much a page says of it, above 0, to be compared with the others of that page alone. How rare it is elsewhere is not in it. */
+export type Keyword = { word: string; weight: number }
+
 export type Keywords = {
   /**
    * At most `max` keywords, best first, as the page spells them (English: lemmas); none for an empty page. `language`
    * as `detectLanguage` names it. The first English page loads the model (about 0.2 s once a thread).
    */
-  keywords(text: string, title: string, language: string, max: number): Promise<string[]>
+  keywords(text: string, title: string, language: string, max: number): Promise<Keyword[]>
 }
+
+/** Candidates that are kept of a page: which of them tell it from others, the collection decides later. */
+export const KEYWORDS_MAX = 16
 
 /** What wink-nlp sees of a page: the model reads about 1 KB a millisecond. */
 const ENGLISH_UNITS = 400
@@ -83,7 +89,7 @@ function englishKeywords(
   text: string,
   title: string,
   max: number,
-): string[] {
+): Keyword[] {
   const scores = new Map<string, number>()
   const phrases = new Map<string, number>()
   addNouns(tag(title.slice(0, ENGLISH_UNITS / 4)), TITLE_WEIGHT, scores, phrases)
@@ -122,13 +128,13 @@ const isKeyword = (lemma: string): boolean =>
   !isStopWord(foldText(lemma))
 
 /** "search engine" says it all: not also "engine", nor "engines", which the model takes for a name in a title. */
-function withoutParts(analyzer: Analyzer, ranked: readonly string[], max: number): string[] {
-  const kept: string[] = []
+function withoutParts(analyzer: Analyzer, ranked: readonly Keyword[], max: number): Keyword[] {
+  const kept: Keyword[] = []
   const said = new Set<string>()
   for (const candidate of ranked) {
     if (kept.length === max) break
     let isNew = false
-    for (const { term } of analyzer.tokens(candidate)) {
+    for (const { term } of analyzer.tokens(candidate.word)) {
       isNew ||= !said.has(term)
       said.add(term)
     }
@@ -142,7 +148,7 @@ function chineseKeywords(
   text: string,
   title: string,
   max: number,
-): string[] {
+): Keyword[] {
   const words = new ChineseWords(dictionary)
   words.add(title, TITLE_WEIGHT)
   words.add(text, 1)
@@ -170,10 +176,10 @@ class ChineseWords {
     eachRun(this.#folded.text, this.#addRun)
   }
 
-  best(max: number): string[] {
+  best(max: number): Keyword[] {
     return best(this.#scores)
       .slice(0, max)
-      .map((word) => this.#spelled.get(word) as string)
+      .map(({ word, weight }) => ({ word: this.#spelled.get(word) as string, weight }))
   }
 
   readonly #addRun = (from: number, to: number, kind: RunKind): void => {
@@ -196,7 +202,7 @@ class ChineseWords {
 }
 
 /** Languages without a model: words that come back, told apart by stem, shown as first spelled. */
-function frequentWords(analyzer: Analyzer, text: string, title: string, max: number): string[] {
+function frequentWords(analyzer: Analyzer, text: string, title: string, max: number): Keyword[] {
   const scores = new Map<string, number>()
   const spelled = new Map<string, string>()
   const read = (source: string, weight: number): void => {
@@ -209,8 +215,10 @@ function frequentWords(analyzer: Analyzer, text: string, title: string, max: num
   }
   read(title, TITLE_WEIGHT)
   read(text, 1)
-  const repeated = best(scores).filter((term) => (scores.get(term) as number) >= 2)
-  return repeated.slice(0, max).map((term) => spelled.get(term) as string)
+  const repeated = best(scores).filter(({ weight }) => weight >= 2)
+  return repeated
+    .slice(0, max)
+    .map(({ word, weight }) => ({ word: spelled.get(word) as string, weight }))
 }
 
 const isTooShort = (word: string): boolean =>
@@ -222,12 +230,11 @@ const leadWeight = (place: number): number => LEAD_WEIGHT - (LEAD_WEIGHT - 1) * 
 const add = (scores: Map<string, number>, key: string, score: number) =>
   scores.set(key, (scores.get(key) ?? 0) + score)
 
-const best = (scores: ReadonlyMap<string, number>): string[] =>
-  [...scores].sort(byScore).map(wordOf)
+const best = (scores: ReadonlyMap<string, number>): Keyword[] =>
+  [...scores].sort(byScore).map(([word, weight]) => ({ word, weight }))
 
 const byScore = (a: [string, number], b: [string, number]): number =>
   b[1] - a[1] || (a[0] < b[0] ? -1 : 1)
-const wordOf = ([word]: readonly [string, number]): string => word
 
 function cutAtBlank(text: string, units: number): string {
   if (text.length <= units) return text

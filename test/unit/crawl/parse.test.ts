@@ -23,7 +23,10 @@ before(() => {
   const analyzer = createAnalyzer(loadTestTables())
   parser = createParser({
     analyzer: { document: (document) => analyzer.document((analysed = document)) },
-    keywords: { keywords: async (_text, title, lang, max) => [title, lang, String(max)] },
+    keywords: {
+      keywords: async (_text, title, lang, max) =>
+        [title, lang, String(max)].map((word) => ({ word, weight: 1 })),
+    },
     decodedBytesMax,
     linksMax: 3,
     now: () => nowMs,
@@ -81,7 +84,10 @@ describe('a page', () => {
       [page.refresh, page.noindex, page.noarchive, page.charset],
       [null, false, false, 'utf-8'],
     )
-    assert.deepEqual(page.keywords, ['Bridge closed', 'en', '10'])
+    assert.deepEqual(
+      page.keywords.map(({ word }) => word),
+      ['Bridge closed', 'en', '16'],
+    )
     assert.ok(page.confidence > 0.3 && page.confidence <= 1)
   })
 
@@ -291,7 +297,7 @@ describe('memory', () => {
       page.headings,
       page.author,
       ...page.links,
-      ...page.keywords,
+      ...page.keywords.map(({ word }) => word),
       page.canonical ?? '',
     ]
     const kept: string[][] = []

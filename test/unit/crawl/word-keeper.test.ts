@@ -24,7 +24,13 @@ import { WordKeeper } from '../../../src/word-keeper.ts'
 import { loadTestTables } from '../../text-tables.ts'
 
 const analyzer = createAnalyzer(loadTestTables())
-const keywords = { keywords: () => Promise.resolve(['赌博', 'news']) }
+const keywords = {
+  keywords: () =>
+    Promise.resolve([
+      { word: '赌博', weight: 3 },
+      { word: 'news', weight: 2 },
+    ]),
+}
 const closing: (() => void)[] = []
 after(() => closing.toReversed().forEach((close) => close()))
 

@@ -84,6 +84,16 @@ describe('a document', () => {
     assert.equal(record?.changed_at, '1970-01-01T00:00:01.000Z')
     assert.deepEqual(tombstones(store), [])
   })
+  it('keeps docno and time of change when only its keywords were found by other rules', () => {
+    const store = open()
+    const said = { description: '', author: '', headings: '', fields: {} }
+    const first = put(store, a, { extra: { ...said, keywords: ['old', 'both'] } })
+    const extra = { ...said, keywords: ['both', 100, 'new', 40] }
+    assert.deepEqual(put(store, a, { extra, fetchedAtMs: 9_000 }), { ...first, isNew: false })
+    const record = store.documentRecord(documentKey(a))
+    assert.deepEqual(record?.keywords, ['both', 'new'])
+    assert.equal(record?.changed_at, '1970-01-01T00:00:01.000Z')
+  })
   it('gets a new docno when anything of it changed, and the old one is buried', () => {
     const extra = { description: '', author: '', headings: 'new', keywords: [], fields: {} }
     const changes: Page[] = [

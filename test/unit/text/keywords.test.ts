@@ -16,7 +16,9 @@ const CPU_US_MAX = 3_000_000
 const dictionary = loadTestTables()
 const analyzer = createAnalyzer(dictionary)
 const maker = createKeywords(dictionary, analyzer)
-const keywords: typeof maker.keywords = (...page) => maker.keywords(...page)
+const weighted: typeof maker.keywords = (...page) => maker.keywords(...page)
+const keywords = async (...page: Parameters<typeof weighted>): Promise<string[]> =>
+  (await weighted(...page)).map(({ word }) => word)
 
 describe('keywords', () => {
   it('gives nouns of English as lemmas, phrases that come back first', async () => {
@@ -38,7 +40,11 @@ describe('keywords', () => {
   it('counts English words where the model is too large for the machine', async () => {
     const counting = createKeywords(dictionary, analyzer, false)
     const text = 'A quickly moving ferry and a ferry that waits quickly.'
-    assert.deepEqual(await counting.keywords(text, 'Ferry', 'en', 2), ['Ferry', 'quickly'])
+    const counted = await counting.keywords(text, 'Ferry', 'en', 2)
+    assert.deepEqual(
+      counted.map(({ word }) => word),
+      ['Ferry', 'quickly'],
+    )
     assert.ok(!(await keywords(text, 'Ferry', 'en', 2)).includes('quickly'))
   })
 
@@ -59,6 +65,21 @@ describe('keywords', () => {
     ])
     assert(!found.includes('Haus'))
   })
+
+  for (const [language, text] of [
+    ['en', 'The search engine reads pages. A search engine fetches pages for a crawler.'],
+    ['zh', '臺灣的茶園在山上。茶園裡的茶農每天採茶，茶農說今年的茶葉很好。'],
+    ['de', 'Der Garten ist groß. Im Garten stehen Bäume, und die Bäume sind alt.'],
+  ] as const) {
+    it(`weighs them in ${language}, the first the most`, async () => {
+      const weights = (await weighted(text, '', language, 5)).map(({ weight }) => weight)
+      assert(weights.length > 1 && weights.every((weight) => weight > 0), weights.join())
+      assert.deepEqual(
+        weights,
+        weights.toSorted((a, b) => b - a),
+      )
+    })
+  }
 
   for (const language of ['en', 'zh', 'de', 'und']) {
     it(`gives none for an empty page in ${language}`, async () => {
