@@ -37,9 +37,9 @@ export function run({ file, tables, profile }: SearchData): void {
     similar: ({ id, limit, untilMs }: SimilarCall) =>
       searcher.similar(id, limit, deadlineOf(untilMs)),
     suggest: ({ q, limit }: { q: string; limit: number }) => searcher.suggest(q, limit),
-    document: (id: string) => reader.documentRecord(id),
+    document: (id: string) => searcher.document(id),
     stats: () => reader.stats(),
-    export: ({ after, limit }: ExportCall) => reader.exportAfter(after, limit),
+    export: ({ after, limit }: ExportCall) => searcher.exportAfter(after, limit),
     rest() {
       dropPages(reader.db)
       return collectGarbage()

@@ -2,7 +2,9 @@
 import { randomBytes } from 'node:crypto'
 import { dirname } from 'node:path'
 import { AppError } from '../lib/errors.ts'
+import type { ExportPage } from '../store/read-documents.ts'
 import type { Reader } from '../store/reader.ts'
+import type { DocumentRecord } from '../store/records.ts'
 import type { Analyzer } from '../text/tokenize.ts'
 import type { WordMatcher } from '../text/word-match.ts'
 import type {
@@ -24,6 +26,7 @@ import { KnownTexts } from './known-texts.ts'
 import { createHelp } from './help.ts'
 import { createHitMaker } from './hits.ts'
 import type { IndexAnswer, IndexHit, PackedSegment } from './index.ts'
+import { createRarity, keywordsMax, mostTelling, type RarityOf } from './keywords.ts'
 import { Pager, type Page } from './paging.ts'
 import { freshnessOf, type Plan, planQuery } from './plan.ts'
 import { type ParsedQuery, parseQuery, queryCharsMax } from './query.ts'
@@ -59,6 +62,10 @@ export type Searcher = {
    */
   answer(request: SearchRequest, deadlineMs: number): SearchAnswer
   suggest(q: string, limit: number): SuggestAnswer
+  /** A document, its keywords by what is in the index now; null where there is none with this id. */
+  document(id: string): DocumentRecord | null
+  /** As the store's `exportAfter`, likewise. */
+  exportAfter(cursor: number, limit: number): ExportPage
   /** Copies of a page and pages on the same matter; null where there is no such page. @param deadlineMs as above */
   similar(id: string, limit: number, deadlineMs: number): SimilarAnswer | null
   /** A few searches for words of the newest titles, one a call; false after the last. Before them a first query takes its time over cold code and tables. */
@@ -99,6 +106,11 @@ export function createSearcher(store: Reader, analyzer: Analyzer | CurrentAnalyz
     }
   }
 
+  const withKeywords = (record: DocumentRecord, rarityOf: RarityOf): DocumentRecord => {
+    const keywords = store.keywordsOf(record.id).filter(({ word }) => !hides(word))
+    const telling = mostTelling(keywords, rarityOf, keywordsMax)
+    return { ...record, keywords: telling.map(({ word }) => word) }
+  }
   const warmUp = createWarmUp(store, (request) =>
     within(() => answer(request, performance.now() + warmUpMs)),
   )
@@ -117,6 +129,17 @@ export function createSearcher(store: Reader, analyzer: Analyzer | CurrentAnalyz
       return { ...found, suggestions }
     },
     suggest: (q, limit) => within(() => suggester(q, limit)),
+    document: (id) =>
+      within(() => {
+        const record = store.documentRecord(id)
+        return record && withKeywords(record, createRarity(analyzer, index))
+      }),
+    exportAfter: (cursor, limit) =>
+      within(() => {
+        const found = store.exportAfter(cursor, limit)
+        const rarityOf = createRarity(analyzer, index)
+        return { ...found, records: found.records.map((one) => withKeywords(one, rarityOf)) }
+      }),
     similar: (id, limit, deadlineMs) => within(() => similar(id, limit, deadlineMs)),
     warmUp: () => warmUp() || within(() => known.readOn()),
   }

@@ -32,7 +32,10 @@ const documentRecord = record({
   fields: open,
   description: string,
   author: string,
-  keywords: strings,
+  keywords: {
+    ...strings,
+    description: 'At most ten, those first that tell the page from the others that are there now',
+  },
   published_at: timeOrNull,
   fetched_at: time,
   changed_at: time,

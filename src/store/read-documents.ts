@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto'
 import { constants, inflateRawSync } from 'node:zlib'
 import type { Db } from '../lib/sqlite.ts'
-import { keywordsOf, type PackedKeywords } from './keywords.ts'
+import { keywordsOf, type PackedKeywords, type StoredKeyword } from './keywords.ts'
 import type { DocumentRecord } from './records.ts'
 
 /** The JSON beside a text: what a page says of itself. */
@@ -58,6 +58,8 @@ export type DocumentReads = {
   documentRecord(id: string): DocumentRecord | null
   documentByUrlId(urlId: number): DocumentRecord | null
   documentByDocno(docno: number): DocumentRecord | null
+  /** All that are kept of a page, by its id; a record has the first ten. */
+  keywordsOf(id: string): StoredKeyword[]
   noteOf(urlId: number): DocumentNote
   /** Keyset pages by URL, each once even while it changes; members of groups and exact copies included. Begin with 0. */
   exportAfter(cursor: number, limit: number): ExportPage
@@ -163,7 +165,10 @@ function openingReader(db: Db) {
     inflate(bodyOf.value(docno) ?? null).slice(0, unitsMax)
 }
 
-function createNoteReads(db: Db): Pick<DocumentReads, 'noteOf'> {
+function createNoteReads(db: Db): Pick<DocumentReads, 'noteOf' | 'keywordsOf'> {
+  const extraByKey = db.prepare<{ extra: string }>(
+    'SELECT t.extra FROM doc d JOIN doc_text t ON t.docno = d.docno WHERE d.key=?',
+  )
   const extraOf = db.prepare<{ extra: string }>(
     'SELECT t.extra FROM doc d JOIN doc_text t ON t.docno = d.docno WHERE d.url_id=?',
   )
@@ -171,6 +176,10 @@ function createNoteReads(db: Db): Pick<DocumentReads, 'noteOf'> {
     'SELECT similarity, distance FROM fingerprint WHERE url_id=? AND role IN (1, 2)',
   )
   return {
+    keywordsOf(id) {
+      const extra = extraByKey.value(Buffer.from(id, 'base64url'))
+      return extra === undefined ? [] : keywordsOf((JSON.parse(extra) as DocumentExtra).keywords)
+    },
     noteOf(urlId) {
       const extra = extraOf.value(urlId)
       if (extra === undefined) return {}

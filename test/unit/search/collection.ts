@@ -9,6 +9,7 @@ import { createIndexWriter, type WriterOptions } from '../../../src/search/flex.
 import type { IndexedDocument, IndexWriter } from '../../../src/search/index.ts'
 import { requestDefaults } from '../../../src/search/request.ts'
 import { createSearcher, type Searcher } from '../../../src/search/search.ts'
+import type { PackedKeywords } from '../../../src/store/keywords.ts'
 import { openReader, type Reader } from '../../../src/store/reader.ts'
 import { openStore, type Store } from '../../../src/store/store.ts'
 import { loadTextTables } from '../../../src/text/tables.ts'
@@ -23,6 +24,7 @@ export type Page = {
   type?: string
   publishedAt?: string
   fields?: Record<string, unknown>
+  keywords?: PackedKeywords
   /** URL of the original where this is an exact copy. */
   copyOf?: string
   /** URL of the centre of its group of near copies. */
@@ -85,7 +87,13 @@ export function createCollection({ searchBy, ...options }: CollectionOptions = {
       copyOf,
       body: deflateRawSync(text, { level: 1 }),
       rest: rest === '' ? null : deflateRawSync(rest),
-      extra: { description: '', author: '', headings: '', keywords: [], fields: page.fields ?? {} },
+      extra: {
+        description: '',
+        author: '',
+        headings: '',
+        keywords: page.keywords ?? [],
+        fields: page.fields ?? {},
+      },
     })
     const centre = page.groupOf ?? page.copyOf
     putFingerprint(store, urlId, centre ? (store.urlRow(centre)?.id ?? urlId) : urlId)
