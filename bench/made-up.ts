@@ -1,7 +1,6 @@
 /** Documents as natural text makes them, by the million: words by rank, words that come again, words that follow each other. No bench by itself. */
 import { mix32 } from '../src/lib/hash.ts'
 import type { IndexedDocument } from '../src/search/index.ts'
-import { pairBits } from '../src/text/phrase.ts'
 import type { Random } from '../test/site/words.ts'
 
 /**
@@ -62,7 +61,7 @@ export function makeRanks(random: Random): number[] {
 export const textOf = (ranks: readonly number[]): string => ranks.map(termOf).join(' ')
 
 export const pairOfRanks = (first: number, second: number): number =>
-  mix32(Math.imul(first, 0x85eb_ca6b) + second) >>> (32 - pairBits)
+  mix32(Math.imul(first, 0x85eb_ca6b) + second)
 
 /** As the analyzer makes them, without a text in between. */
 export function documentOf(docno: number, ranks: readonly number[]): IndexedDocument {

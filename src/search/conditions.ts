@@ -2,7 +2,6 @@
 import { AppError } from '../lib/errors.ts'
 import type { RoaringSet } from '../lib/roaring.ts'
 import { hostOf } from '../lib/url.ts'
-import { inflate } from '../store/read-documents.ts'
 import type { Reader } from '../store/reader.ts'
 import { TITLE_QUANT_MIN } from '../text/document-terms.ts'
 import { foldText } from '../text/normalize.ts'
@@ -20,14 +19,16 @@ import {
   setOf,
   sizeOf,
   unite,
+  without,
 } from './docno-set.ts'
 import { FilterSets } from './filter-sets.ts'
 import type { IndexReader } from './index.ts'
-import { UNCOUNTED_PAIRS } from './pairs.ts'
+import { ownTermOfPair, UNCOUNTED_PAIRS } from './pairs.ts'
 import type { Condition } from './query.ts'
 import { isHanTerm } from './score.ts'
 import { expandPrefix, termsOfPhrase } from './terms.ts'
-import { holdsPhrase, pairsOfPhrase, phraseOf } from '../text/phrase.ts'
+import { holdsPhrase, isTwoWords, pairsOfPhrase, type Phrase, phraseOf } from '../text/phrase.ts'
+import { PhraseTexts } from './phrase-texts.ts'
 
 /** Rows between two looks at the clock. */
 const rowsUnwatched = 256
@@ -100,6 +101,7 @@ class Evaluator {
   readonly #attributes: Attributes
   readonly #sets: FilterSets
   readonly #statements: ReturnType<typeof prepare>
+  readonly #texts: PhraseTexts
 
   constructor(store: Reader, analyzer: Analyzer, index: IndexReader, attributes: Attributes) {
     this.#analyzer = analyzer
@@ -107,6 +109,7 @@ class Evaluator {
     this.#attributes = attributes
     this.#sets = new FilterSets(store.db, attributes)
     this.#statements = prepare(store)
+    this.#texts = new PhraseTexts(store)
   }
 
   all(conditions: readonly Condition[], within: DocnoSet | null, question: Question): DocnoSet {
@@ -209,36 +212,46 @@ class Evaluator {
     const { terms, isSure } = termsOfPhrase(this.#analyzer, text)
     const candidates = this.#allOf(terms, question) ?? this.#everything()
     if (within !== null) intersect(candidates, within)
-    this.#keepNeighbours(candidates, text, question)
+    const sure = this.#keepNeighbours(candidates, text, phrase, question)
+    this.#keepLiving(candidates)
     if (isSure) return candidates
-    return this.#each(candidates, question, (docno) => {
-      if (performance.now() > question.readUntilMs) {
-        question.isExact = false
-        return false
-      }
-      // Most phrases stand in the text: title and rest, in other rows or pages of it, are read where they do not.
-      const row = this.#statements.text.get(docno)
-      if (row === undefined) return false
-      return (
-        holdsPhrase(foldText(inflate(row.body)), phrase) ||
-        holdsPhrase(foldText(this.#statements.title.value(docno) ?? ''), phrase) ||
-        holdsPhrase(foldText(inflate(this.#statements.rest.get(docno)?.rest ?? null)), phrase)
-      )
-    })
+    const unsure = sure === null ? candidates : without(candidates, sure)
+    const limit = this.#index.docnoLimit()
+    const { set, isExact } = this.#texts.judge(phrase, unsure, limit, question.readUntilMs)
+    question.isExact &&= isExact
+    return sure === null ? set : unite(set, intersect(sure, candidates))
   }
 
-  /** Leaves those on which every two words of the phrase may stand beside each other: nearly all of them hold it. */
-  #keepNeighbours(candidates: DocnoSet, text: string, question: Question): void {
-    if (!this.#analyzer.hasPairs) return
+  /**
+   * Leaves those on which every two words of the phrase may stand beside each other: nearly all of them hold it.
+   * @returns documents that certainly hold it where they are candidates; null where only texts tell
+   */
+  #keepNeighbours(
+    candidates: DocnoSet,
+    text: string,
+    phrase: Phrase,
+    question: Question,
+  ): DocnoSet | null {
+    if (!this.#analyzer.hasPairs) return null
     const pairs = pairsOfPhrase(text).slice(0, pairsMax)
-    if (pairs.length === 0) return
+    if (pairs.length === 0) return null
     const uncounted = this.#holders(UNCOUNTED_PAIRS, question)
+    let sure: DocnoSet | null = null
     for (const pair of pairs) {
+      sure = this.#holders(ownTermOfPair(pair), question)
+      const set = unite(Uint32Array.from(uncounted), sure)
       const { docnos, count } = this.#index.pairHolders(pair, question.deadlineMs)
-      const set = Uint32Array.from(uncounted)
       for (let i = 0; i < count; i += 1) insert(set, docnos[i] as number)
       intersect(candidates, set)
     }
+    return isTwoWords(phrase) ? sure : null
+  }
+
+  #keepLiving(candidates: DocnoSet): void {
+    eachOf(candidates, (docno) => {
+      if (!this.#index.isLiving(docno)) remove(candidates, docno)
+      return true
+    })
   }
 
   /** The quant of a word of a title tells it from most that are not in it. */
@@ -322,8 +335,6 @@ class Evaluator {
 }
 
 const prepare = ({ db }: Reader) => ({
-  text: db.prepare<{ body: Uint8Array }>('SELECT body FROM doc_text WHERE docno=?'),
-  rest: db.prepare<{ rest: Uint8Array | null }>('SELECT rest FROM doc_text WHERE docno=?'),
   title: db.prepare<{ title: string }>('SELECT title FROM doc WHERE docno=?'),
   url: db.prepare<{ origin: string; path: string }>(
     `SELECT h.origin, u.path FROM doc d JOIN url u ON u.id = d.url_id JOIN host h ON h.id = u.host

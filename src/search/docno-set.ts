@@ -35,6 +35,10 @@ export function intersect(set: DocnoSet, other: DocnoSet): DocnoSet {
   return set
 }
 
+/** What is in `set` and not in `other`, as a set of its own. */
+export const without = (set: DocnoSet, other: DocnoSet): DocnoSet =>
+  set.map((bits, i) => (bits & ~(other[i] as number)) >>> 0)
+
 export function unite(set: DocnoSet, other: DocnoSet): DocnoSet {
   for (let i = 0; i < set.length; i += 1) set[i] = ((set[i] as number) | (other[i] as number)) >>> 0
   return set

@@ -3,15 +3,9 @@ import assert from 'node:assert'
 import type { IndexedDocument, PackedSegment } from './index.ts'
 import { sortedTerms } from './term-order.ts'
 import { lengthCode, quantMax } from './codes.ts'
-import { createLeafCollector, createPacker, type Packer } from './packer.ts'
-import {
-  bucketOfPair,
-  keyOfPair,
-  PAIR_PREFIX,
-  pairBuckets,
-  termOfBucket,
-  UNCOUNTED_PAIRS,
-} from './pairs.ts'
+import { createLeafCollector, createPacker } from './packer.ts'
+import { packPairs } from './pack-pairs.ts'
+import { PAIR_PREFIX } from './pairs.ts'
 
 /** Docnos of one batch, holes included: a packed posting is (docno - first) * 64 + quant in 32 bits. */
 const batchRangeMax = 2 ** 26
@@ -139,60 +133,6 @@ export class PostingMap {
     return { keys, begins }
   }
 }
-
-/** Pairs are numbers already: they need no FlexSearch, and no text of a term before the end. */
-function packPairs(
-  packer: Packer,
-  documents: readonly IndexedDocument[],
-  mindoc: number,
-  range: number,
-): void {
-  const uncounted = documents.filter(({ pairs }) => !pairs)
-  if (uncounted.length > 0) {
-    const values = Uint32Array.from(uncounted, ({ docno }) => docno - mindoc)
-    packer.add(UNCOUNTED_PAIRS, values, null, values.length)
-  }
-  const begins = new Uint32Array(pairBuckets + 1)
-  for (const { pairs } of documents)
-    for (const pair of pairs ?? []) {
-      const bucket = bucketOfPair(pair)
-      begins[bucket] = (begins[bucket] as number) + 1
-    }
-  let sum = 0
-  for (let bucket = 0; bucket <= pairBuckets; bucket += 1) {
-    const count = begins[bucket] as number
-    begins[bucket] = sum
-    sum += count
-  }
-  const keys = new Uint32Array(sum)
-  for (const { docno, pairs } of documents)
-    for (const pair of pairs ?? []) {
-      const bucket = bucketOfPair(pair)
-      const at = begins[bucket] as number
-      keys[at] = keyOfPair(pair, docno - mindoc, range)
-      begins[bucket] = at + 1
-    }
-  for (let bucket = 0, from = 0; bucket < pairBuckets; bucket += 1) {
-    // Filled up, the beginning of a bucket is its end.
-    const to = begins[bucket] as number
-    if (to > from) packer.add(termOfBucket(bucket), sorted(keys, from, to), null, to - from)
-    from = to
-  }
-}
-
-/** A copy in order. A few hundred documents have a handful in a bucket: too few for the call of a sort. */
-function sorted(keys: Uint32Array, from: number, to: number): Uint32Array {
-  const own = keys.slice(from, to)
-  if (own.length > insertionMax) return own.sort()
-  for (let i = 1; i < own.length; i += 1) {
-    const key = own[i] as number
-    let at = i
-    for (; at > 0 && (own[at - 1] as number) > key; at -= 1) own[at] = own[at - 1] as number
-    own[at] = key
-  }
-  return own
-}
-const insertionMax = 48
 
 function lengthsOf(documents: readonly IndexedDocument[]) {
   const mindoc = (documents[0] as IndexedDocument).docno

@@ -1,6 +1,6 @@
 /** The merge of neighbouring segments into one, resumable after any term. Pure: leaves come in and go out by functions. */
 import { createPacker, type EmitLeaf } from './packer.ts'
-import { isPairTerm, mergePairs } from './pairs.ts'
+import { hasQuants, isPairTerm, mergePairs } from './pairs.ts'
 import { createPostingList, type PostingList, reserve } from './posting-list.ts'
 import { TermCursor } from './postings.ts'
 import { type SegmentView } from './segment-view.ts'
@@ -68,7 +68,7 @@ export function createMerge(
         gather(term)
         seen += postings.count
         const { docnos: values, quants, count } = postings
-        packer.add(term, values, isPairTerm(term) ? null : quants, count)
+        packer.add(term, values, hasQuants(term) ? quants : null, count)
       }
     },
     finish: () => ({ directory: packer.finish(), lengths }),

@@ -1,15 +1,20 @@
 /**
- * Pairs of neighbouring words (text/phrase.ts) as postings. The high bits of a pair choose a term, the rest and the document make up the
- * value that is packed: a key = check * documents of the segment + place of the document in it. So the documents of one pair lie
- * together, and those of pairs that are frequent close together. Pure.
+ * Pairs of neighbouring words (text/phrase.ts) as postings, in two forms. Of most pairs 18 bits are kept: the high ones choose a term that
+ * many share, the rest and the document make up the value that is packed: a key = check * documents of the segment + place of the
+ * document in it. So the documents of one pair lie together, and those of pairs that are frequent close together; but one page in a
+ * thousand of 300 words seems to have a pair that it has not. A pair that several documents of one batch have gets a term of all its
+ * 32 bits for them, with docnos as any word has: of these no text need be asked. Pure.
  */
 import assert from 'node:assert'
 import { pairBits } from '../text/phrase.ts'
 import { type PostingList, reserve } from './posting-list.ts'
 
+const sharedBits = 18
 const checkBits = 6
 const checks = 2 ** checkBits
-export const pairBuckets = 2 ** (pairBits - checkBits)
+export const pairBuckets = 2 ** (sharedBits - checkBits)
+/** So many documents of a batch have a pair that gets a term of its own. */
+export const ownTermMin = 3
 /** Keys fit into 31 bits. */
 const documentsMax = 2 ** (31 - checkBits)
 
@@ -20,20 +25,32 @@ export const UNCOUNTED_PAIRS = PAIR_PREFIX
 /** Some character: in their order the terms are in order. */
 const FIRST_BUCKET = 0x4000
 
-export const bucketOfPair = (pair: number): number => pair >>> checkBits
+export const bucketOfPair = (pair: number): number => pair >>> (pairBits - sharedBits + checkBits)
+const checkOfPair = (pair: number): number => (pair >>> (pairBits - sharedBits)) & (checks - 1)
 const terms = Array.from(
   { length: pairBuckets },
   (_, bucket) => PAIR_PREFIX + String.fromCharCode(FIRST_BUCKET + bucket),
 )
 export const termOfBucket = (bucket: number): string => terms[bucket] as string
 export const termOfPair = (pair: number): string => termOfBucket(bucketOfPair(pair))
+/** Of the documents for which all bits of the pair are kept. In the order of the pairs, and before all buckets. */
+export function ownTermOfPair(pair: number): string {
+  let term = PAIR_PREFIX
+  for (let bits = 30; bits >= 0; bits -= 6)
+    term += String.fromCharCode(FIRST_OWN + ((pair >>> bits) & 63))
+  return term
+}
+const FIRST_OWN = 0x30
+/** Pairs have no frequencies, in either form. */
+export const hasQuants = (term: string): boolean => term[0] !== PAIR_PREFIX
+
 /** Whether its values are keys. */
 export const isPairTerm = (term: string): boolean => term.length === 2 && term[0] === PAIR_PREFIX
 
 /** @param place of the document: its docno less the first of the segment. @param documents of the segment, holes included */
 export function keyOfPair(pair: number, place: number, documents: number): number {
   assert(documents <= documentsMax)
-  return (pair & (checks - 1)) * documents + place
+  return checkOfPair(pair) * documents + place
 }
 
 /** Keys of a pair lie in from..to-1; the first of them is that of the first document. */

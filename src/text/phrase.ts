@@ -74,8 +74,8 @@ function endOfNext(text: string, from: number, chunk: string): number {
 const isBorder = (text: string, at: number): boolean =>
   classAt(text, at - 1) !== ALPHABETIC || classAt(text, at) !== ALPHABETIC
 
-/** Of the number that stands for a pair of neighbouring words. One page in a thousand of 300 words seems to have a pair that it has not. */
-export const pairBits = 18
+/** Of the number that stands for a pair of neighbouring words: one question in ten thousand meets another pair of the same number. */
+export const pairBits = 32
 
 /**
  * Calls `use` for every two neighbouring words of alphabets with nothing but separators between them; where a stretch holds Han as well,
@@ -111,7 +111,16 @@ export function eachWordPair(folded: string, use: (pair: number) => void): void 
 const seedOfWord = 0x811c_9dc5
 
 const pairOf = (first: number, second: number): number =>
-  mix32(Math.imul(first, 0x85eb_ca6b) + second) >>> (32 - pairBits)
+  mix32(Math.imul(first, 0x85eb_ca6b) + second)
+
+/** Whether the phrase is two words of alphabets, so that to hold it is to have its pair. */
+export const isTwoWords = ({ chunks }: Phrase): boolean =>
+  chunks.length === 2 && chunks.every((chunk) => isAlphabetic(chunk))
+
+function isAlphabetic(chunk: string): boolean {
+  for (let i = 0; i < chunk.length; i += 1) if (classAt(chunk, i) !== ALPHABETIC) return false
+  return true
+}
 
 /** The pairs of a phrase, each once. */
 export function pairsOfPhrase(text: string): number[] {

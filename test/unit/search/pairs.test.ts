@@ -10,6 +10,7 @@ import {
   keyOfPair,
   mergePairs,
   pairBuckets,
+  ownTermOfPair,
   termOfBucket,
   termOfPair,
   UNCOUNTED_PAIRS,
@@ -21,6 +22,8 @@ const listOf = (values: readonly number[]): PostingList => {
   const docnos = Uint32Array.from(values)
   return { docnos, quants: new Uint8Array(docnos.length), count: docnos.length }
 }
+
+const anyPair = fc.nat(2 ** pairBits - 1)
 
 describe('pairs of words in the index', () => {
   it('have terms in the order of their buckets, which no other term is like', () => {
@@ -36,14 +39,29 @@ describe('pairs of words in the index', () => {
 
   it('are told apart by their keys within a bucket', () => {
     fc.assert(
-      fc.property(fc.nat(2 ** pairBits - 1), fc.nat(999), (pair, place) => {
+      fc.property(anyPair, fc.nat(999), (pair, place) => {
         const key = keyOfPair(pair, place, 1_000)
         const { from, to } = boundsOfPair(pair, 1_000)
         assert.ok(key >= from && key < to)
         assert.equal(docnoOfKey(key, { first: 5, last: 1_004 }), 5 + place)
-        const other = boundsOfPair(pair ^ 1, 1_000)
-        assert.equal(bucketOfPair(pair ^ 1), bucketOfPair(pair))
+        const near = (pair ^ 0x4000) >>> 0
+        const other = boundsOfPair(near, 1_000)
+        assert.equal(bucketOfPair(near), bucketOfPair(pair))
         assert.ok(key < other.from || key >= other.to)
+        // Of the rest nothing is kept.
+        assert.equal(keyOfPair((pair ^ 0x3fff) >>> 0, place, 1_000), key)
+      }),
+    )
+  })
+
+  it('have terms of their own in the order of the pairs, before all that are shared', () => {
+    fc.assert(
+      fc.property(anyPair, anyPair, (a, b) => {
+        const [one, other] = [ownTermOfPair(a), ownTermOfPair(b)]
+        assert.equal(one < other, a < b)
+        assert.ok(one > UNCOUNTED_PAIRS && one < termOfBucket(0) && one.isWellFormed())
+        assert.ok(!isPairTerm(one))
+        assert.equal(Buffer.from(one).compare(Buffer.from(other)), Math.sign(a - b))
       }),
     )
   })
@@ -51,7 +69,10 @@ describe('pairs of words in the index', () => {
   it('are the same documents after a merge, without the dead', () => {
     const part = fc.record({
       hole: fc.nat(3),
-      documents: fc.array(fc.uniqueArray(fc.nat(63)), { minLength: 1, maxLength: 5 }),
+      documents: fc.array(fc.uniqueArray(fc.nat(63).map((check) => check << 14)), {
+        minLength: 1,
+        maxLength: 5,
+      }),
     })
     fc.assert(
       fc.property(fc.array(part, { minLength: 1, maxLength: 5 }), fc.nat(), (parts, deadBits) => {
