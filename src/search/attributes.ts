@@ -3,6 +3,7 @@ import type { Db } from '../lib/sqlite.ts'
 import type { FieldCondition } from './answer.ts'
 import { createOriginals, type Originals } from '../store/originals.ts'
 import { Fields } from './fields.ts'
+import { refuseLate } from './posting-reads.ts'
 
 type Row = {
   docno: number
@@ -54,6 +55,7 @@ export class Attributes {
   /** By fold key, of those that were asked for since the last change; null = none of them is shown before the others. */
   readonly #originalOf = new Map<number, number | null>()
   #areFieldsFresh = false
+  #deadlineMs = Number.POSITIVE_INFINITY
   #dataVersion: unknown
   #lastDocno = 0
   #rows = 0
@@ -98,8 +100,13 @@ export class Attributes {
     this.#originals = createOriginals(db)
   }
 
-  /** Within the reader's transaction: takes over documents that came since. @param living documents of the index */
-  refresh(living: number): void {
+  /**
+   * Within the reader's transaction: takes over documents that came since.
+   * @param living documents of the index
+   * @param deadlineMs by performance.now(): until then what is only needed at times is looked up
+   */
+  refresh(living: number, deadlineMs = Number.POSITIVE_INFINITY): void {
+    this.#deadlineMs = deadlineMs
     const version = this.#db.pragma('data_version')
     if (version === this.#dataVersion) return
     this.#dataVersion = version
@@ -112,11 +119,21 @@ export class Attributes {
     if (mark && !isEqualMark(mark, this.#copyMark)) this.#reloadCopies()
   }
 
-  /** Loaded at the first question that needs them. */
+  /** Loaded at the first question that needs them, unless `readFieldsOn` was faster. @throws AppError overloaded: then the next question goes on */
   fields(): Fields {
-    if (!this.#areFieldsFresh) this.#fields.refresh()
-    this.#areFieldsFresh = true
+    if (!this.#areFieldsFresh && !this.readFieldsOn(this.#deadlineMs)) this.refuseLate()
     return this.#fields
+  }
+
+  /** Within the reader's transaction. @returns whether all fields are there */
+  readFieldsOn(untilMs: number): boolean {
+    this.#areFieldsFresh = this.#fields.refresh(untilMs)
+    return this.#areFieldsFresh
+  }
+
+  /** @throws AppError overloaded where the question at hand has no time left */
+  refuseLate(): void {
+    refuseLate(this.#deadlineMs)
   }
 
   /** Changes when old revisions are let go of. */

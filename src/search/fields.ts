@@ -5,6 +5,8 @@ import type { FieldCondition } from './answer.ts'
 
 /** Looked at to see whether the values of a field are paths. */
 const valuesSampledMax = 1_000
+/** Rows read between two looks at the clock. */
+const rowsUnwatched = 1_024
 
 export class Fields {
   readonly #statements: ReturnType<typeof prepareAll>
@@ -22,18 +24,26 @@ export class Fields {
     this.#statements = prepareAll(db)
   }
 
-  /** Takes over what came since, within the reader's transaction. Old rows never change: a changed document has a new number. */
-  refresh(): void {
+  /**
+   * Takes over what came since, within the reader's transaction. Old rows never change: a changed document has a new number.
+   * @returns whether all is there; where the time ran out before, the next call goes on
+   */
+  refresh(untilMs = Number.POSITIVE_INFINITY): boolean {
     const statements = this.#statements
+    let rows = 0
+    const isLate = (): boolean => ++rows % rowsUnwatched === 0 && performance.now() > untilMs
     for (const { id, field } of statements.valuesAfter.iterate(this.#lastValue)) {
       if (id >= this.#fieldOfValue.length) this.#fieldOfValue = widen(this.#fieldOfValue, id + 1)
       this.#fieldOfValue[id] = field
       this.#lastValue = id
+      if (isLate()) return false
     }
     for (const { docno, ids } of statements.rowsAfter.iterate(this.#lastDocno)) {
-      this.#add(docno, Buffer.from(ids.buffer, ids.byteOffset, ids.byteLength))
+      this.#add(docno, ids)
       this.#lastDocno = docno
+      if (isLate()) return false
     }
+    return true
   }
 
   /** Starts anew: the numbers of dead documents outnumber those of the living. */
@@ -135,11 +145,11 @@ export class Fields {
   #ranksOf(field: number): Float64Array {
     const key = `${field}:${this.#lastValue}`
     if (this.#order?.key === key) return this.#order.ranks
-    const values = this.#statements.orderedValues.all(field)
     // A number sorts by its size; texts come after all numbers, in their order.
     const ranks = new Float64Array(this.valuesEnd())
     let texts = 0
-    for (const { id, number } of values) ranks[id] = number ?? textRankFrom + texts++
+    for (const { id, number } of this.#statements.orderedValues.iterate(field))
+      ranks[id] = number ?? textRankFrom + texts++
     this.#order = { key, ranks }
     return ranks
   }
@@ -180,13 +190,18 @@ export class Fields {
     return new Set(rows.map(({ id }) => id))
   }
 
-  #add(docno: number, packed: Buffer): void {
+  #add(docno: number, packed: Uint8Array): void {
     const count = packed.length / 4
     if (docno >= this.#starts.length) this.#starts = widen(this.#starts, docno + 1)
     if (this.#used + count >= this.#ids.length) this.#ids = widen(this.#ids, this.#used + count + 1)
     this.#starts[docno] = this.#used
     this.#ids[this.#used++] = count
-    for (let i = 0; i < count; i += 1) this.#ids[this.#used++] = packed.readUInt32BE(i * 4)
+    for (let i = 0; i < packed.length; i += 4)
+      this.#ids[this.#used++] =
+        ((packed[i] as number) << 24) |
+        ((packed[i + 1] as number) << 16) |
+        ((packed[i + 2] as number) << 8) |
+        (packed[i + 3] as number)
   }
 }
 

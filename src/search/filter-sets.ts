@@ -11,8 +11,11 @@ type Kept = {
   /** Of a field: its values that pass the test, and up to which they have been looked at. */
   wanted: RoaringSet
   lastValue: number
+  /** Before that, when all of them are looked at in their order: where it is, and the last one there was when it began. */
+  begun: { after: string; lastValue: number } | null
   /** Added since it was packed. */
   loose: number
+  isPacked: boolean
 }
 
 /** A language that all pages have takes a few bytes, one that every second has a bit a page: some hundred sets of a million pages. */
@@ -20,6 +23,9 @@ const bytesMax = 8 * 1_024 * 1_024
 const setsMax = 500
 /** Packing looks at the whole set. */
 const looseMax = 10_000
+/** Between two looks at the clock. */
+const valuesUnwatched = 1_024
+const documentsUnwatched = 16_384
 
 const nothing = { site: [], notSite: [], lang: [], fileType: [], type: [], fields: [] } as const
 
@@ -35,7 +41,9 @@ export class FilterSets {
   constructor(db: Db, attributes: Attributes) {
     this.#attributes = attributes
     const columns = 'SELECT v.id, v.value, v.number FROM field_value v'
-    this.#values = db.prepare<ValueRow>(`${columns} WHERE v.field=?`)
+    this.#values = db.prepare<ValueRow>(
+      `${columns} WHERE v.field=? AND v.value > ? ORDER BY v.value`,
+    )
     this.#newValues = db.prepare<ValueRow>(`${columns} NOT INDEXED WHERE v.id > ? AND v.field=?`)
   }
 
@@ -50,7 +58,7 @@ export class FilterSets {
     if (!this.#kept.has(key) && isFew()) return null
     const kept = this.#of(key)
     const filter: Filter = { ...nothing, [kind]: [value], sinceMs: null, untilMs: null }
-    this.#goOn(kept, this.#attributes.accepts(filter) ?? (() => true))
+    this.#goOn(key, kept, this.#attributes.accepts(filter) ?? (() => true))
     return this.#keep(key, kept)
   }
 
@@ -61,27 +69,20 @@ export class FilterSets {
     const kept = this.#of(key)
     const fields = this.#attributes.fields()
     const field = fields.fieldId(name)
-    const lastValue = fields.valuesEnd() - 1
-    if (field !== null && kept.lastValue < lastValue) {
-      const rows =
-        kept.lastValue === 0
-          ? this.#values.iterate(field)
-          : this.#newValues.iterate(kept.lastValue, field)
-      for (const { id, value, number } of rows)
-        if (passesField(value, test) || (number !== null && passesField(number, test)))
-          kept.wanted.add(id)
+    if (field !== null) {
+      if (kept.lastValue === 0) this.#judgeAll(key, kept, field, test, fields.valuesEnd() - 1)
+      this.#judgeNew(key, kept, field, test, fields.valuesEnd() - 1)
     }
-    kept.lastValue = lastValue
     let isWanted = false
     const see = (id: number): void => {
       isWanted ||= kept.wanted.has(id)
     }
-    const passes = (docno: number): boolean => {
+    const hasWanted = (docno: number): boolean => {
       isWanted = false
       fields.eachId(docno, see)
       return isWanted
     }
-    this.#goOn(kept, kept.wanted.size === 0 ? () => false : passes)
+    this.#goOn(key, kept, kept.wanted.size === 0 ? () => false : hasWanted)
     return this.#keep(key, kept)
   }
 
@@ -106,21 +107,63 @@ export class FilterSets {
         lastDocno: 0,
         wanted: new RoaringSet(),
         lastValue: 0,
+        begun: null,
         loose: 0,
+        isPacked: false,
       }
     )
   }
 
-  #goOn(kept: Kept, passes: (docno: number) => boolean): void {
+  /** The values of a field in their order: an index has them together. */
+  #judgeAll(key: string, kept: Kept, field: number, test: FieldTest, lastValue: number): void {
+    kept.begun ??= { after: '', lastValue }
+    const { begun } = kept
+    let rows = 0
+    for (const row of this.#values.iterate(field, begun.after)) {
+      if (passes(row, test)) kept.wanted.add(row.id)
+      begun.after = row.value
+      if (++rows % valuesUnwatched === 0) this.#refuseLate(key, kept)
+    }
+    kept.lastValue = begun.lastValue
+    kept.begun = null
+  }
+
+  #judgeNew(key: string, kept: Kept, field: number, test: FieldTest, lastValue: number): void {
+    if (kept.lastValue >= lastValue) return
+    let rows = 0
+    for (const row of this.#newValues.iterate(kept.lastValue, field)) {
+      if (passes(row, test)) kept.wanted.add(row.id)
+      kept.lastValue = row.id
+      if (++rows % valuesUnwatched === 0) this.#refuseLate(key, kept)
+    }
+    kept.lastValue = lastValue
+  }
+
+  #goOn(key: string, kept: Kept, passes: (docno: number) => boolean): void {
     const last = this.#attributes.lastDocno()
-    for (let docno = kept.lastDocno + 1; docno <= last; docno += 1)
-      if (passes(docno)) kept.set.add(docno)
-    const isFirst = kept.lastDocno === 0
-    kept.loose += last - kept.lastDocno
-    kept.lastDocno = last
+    const isFirst = !kept.isPacked
+    while (kept.lastDocno < last) {
+      const end = Math.min(last, kept.lastDocno + documentsUnwatched)
+      for (let docno = kept.lastDocno + 1; docno <= end; docno += 1)
+        if (passes(docno)) kept.set.add(docno)
+      kept.loose += end - kept.lastDocno
+      kept.lastDocno = end
+      if (end < last) this.#refuseLate(key, kept)
+    }
     if (!isFirst && kept.loose < looseMax) return
     kept.set.pack()
+    kept.isPacked = true
     kept.loose = 0
+  }
+
+  /** What was found until now stays. */
+  #refuseLate(key: string, kept: Kept): void {
+    try {
+      this.#attributes.refuseLate()
+    } catch (error) {
+      this.#keep(key, kept)
+      throw error
+    }
   }
 
   #keep(key: string, kept: Kept): RoaringSet {
@@ -134,6 +177,9 @@ export class FilterSets {
     return kept.set
   }
 }
+
+const passes = ({ value, number }: ValueRow, test: FieldTest): boolean =>
+  passesField(value, test) || (number !== null && passesField(number, test))
 
 type ValueRow = { id: number; value: string; number: number | null }
 

@@ -41,6 +41,8 @@ import { createSuggester } from './suggest.ts'
 import { createSynonyms, withSynonyms } from './synonyms.ts'
 
 const warmUpMs = 2_000
+/** Of what can be read in parts. */
+const warmUpSliceMs = 25
 const warmUpQueries = 4
 const warmUpTitlesRead = 500
 const warmUpChars = 64
@@ -93,10 +95,10 @@ export function createSearcher(store: Reader, analyzer: Analyzer | CurrentAnalyz
   const suggester = createSuggester(store, analyzer, index, hides, known)
   const similar = createSimilar(store, analyzer, index)
   const answer = createAnswerer(tools, analyzer)
-  const within = <R>(work: () => R): R => {
+  const within = <R>(work: () => R, deadlineMs = Number.POSITIVE_INFINITY): R => {
     index.begin()
     try {
-      attributes.refresh(index.documents())
+      attributes.refresh(index.documents(), deadlineMs)
       // It remembers pages as they were cut before.
       if ('refresh' in analyzer && analyzer.refresh())
         rerank = createReranker(store, analyzer, index)
@@ -122,7 +124,7 @@ export function createSearcher(store: Reader, analyzer: Analyzer | CurrentAnalyz
     },
     answer(request, deadlineMs) {
       refuseLong(request.q)
-      const found = within(() => answer(request, deadlineMs))
+      const found = within(() => answer(request, deadlineMs), deadlineMs)
       if (found.suggestions.length === 0 || hidden === null) return found
       // Segments may still have the terms of a page that was masked or dropped.
       const suggestions = found.suggestions.filter(({ text }) => !isHidden(text, hidden))
@@ -141,7 +143,9 @@ export function createSearcher(store: Reader, analyzer: Analyzer | CurrentAnalyz
         return { ...found, records: found.records.map((one) => withKeywords(one, rarityOf)) }
       }),
     similar: (id, limit, deadlineMs) => within(() => similar(id, limit, deadlineMs)),
-    warmUp: () => warmUp() || within(() => known.readOn()),
+    warmUp: () =>
+      warmUp() ||
+      within(() => known.readOn() || !attributes.readFieldsOn(performance.now() + warmUpSliceMs)),
   }
 }
 

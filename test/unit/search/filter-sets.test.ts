@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import * as fc from 'fast-check'
+import { AppError } from '../../../src/lib/errors.ts'
 import { Attributes } from '../../../src/search/attributes.ts'
 import { FilterSets } from '../../../src/search/filter-sets.ts'
 import { requestDefaults } from '../../../src/search/request.ts'
@@ -142,6 +143,39 @@ describe('kept sets', () => {
     assert.equal(sets.field('n', range(300, 1_000)).size, 20)
     assert.equal(sets.field('n', range(0, 309)).size, 310)
     assert.ok(sets.bytes < 10_000, String(sets.bytes))
+    collection.close()
+  })
+  it('are made in as many goes as the time of the questions asks for, while pages come', () => {
+    const collection = createCollection()
+    const pageOf = (i: number): Page => ({
+      url: `http://h.test/${i}`,
+      fields: { n: i, half: i % 2 },
+    })
+    const addTo = (from: number, to: number): void =>
+      collection.add(Array.from({ length: to - from }, (_, i) => pageOf(from + i)))
+    addTo(0, 2_200)
+    const attributes = new Attributes(collection.reader.db)
+    const sets = new FilterSets(collection.reader.db, attributes)
+    let late = 0
+    const ask = (documents: number, name: string, test: ReturnType<typeof range>): number => {
+      for (;;) {
+        // Every question is late already: each goes some way.
+        attributes.refresh(documents, 0)
+        try {
+          return sets.field(name, test).size
+        } catch (error) {
+          assert.ok(error instanceof AppError && error.code === 'overloaded')
+          late += 1
+          assert.ok(late < 50)
+        }
+        if (late === 6) addTo(2_200, 2_500)
+      }
+    }
+    assert.equal(ask(2_500, 'n', range(1_000, 9_999)), 1_500)
+    assert.ok(late >= 6, String(late))
+    const before = late
+    assert.equal(ask(2_500, 'half', range(1, 1)), 1_250)
+    assert.equal(late, before, 'nothing is left to read')
     collection.close()
   })
   it('are not more than there is room for: those go that were not asked for longest', () => {
