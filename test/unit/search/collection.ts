@@ -34,6 +34,8 @@ export type Page = {
 export type CollectionOptions = WriterOptions & {
   /** The analyzer of queries, where it is not that of the documents. */
   searchBy?: (reader: Reader) => Analyzer
+  /** Where it is made, and stays; else in a temporary directory. */
+  folder?: string
 }
 
 export type Collection = {
@@ -61,8 +63,9 @@ export function testAnalyzer(): Analyzer {
 /** Any time; tests that need dates give their own. */
 const fetchedAtMs = Date.UTC(2026, 0, 15)
 
-export function createCollection({ searchBy, ...options }: CollectionOptions = {}): Collection {
-  const folder = mkdtempSync(join(tmpdir(), 'findling-search-'))
+export function createCollection(wished: CollectionOptions = {}): Collection {
+  const { searchBy, folder: kept, ...options } = wished
+  const folder = kept ?? mkdtempSync(join(tmpdir(), 'findling-search-'))
   const file = join(folder, 'findling.db')
   const store = openStore(file)
   const reader = openReader(file)
@@ -133,7 +136,7 @@ export function createCollection({ searchBy, ...options }: CollectionOptions = {
     close() {
       reader.close()
       store.close()
-      rmSync(folder, { recursive: true, force: true })
+      if (kept === undefined) rmSync(folder, { recursive: true, force: true })
     },
   }
 }
