@@ -24,6 +24,7 @@ export function guessCharset(bytes: Uint8Array): Guess {
   if (wide !== null) return { charset: wide, confident: true }
   const sample = bytes.subarray(0, sampleBytes)
   if (isUtf8(bytes)) return guessAscii(sample)
+  if (isMostlyUtf8(sample, 0.1)) return { charset: 'utf-8', confident: true }
   const { near, high } = neighbourhoods(sample)
   let best = { charset: 'windows-1252', score: -Infinity }
   const offer = (charset: string, score: number): void => {
@@ -83,6 +84,29 @@ function isUtf8(bytes: Uint8Array): boolean {
   } catch {
     return false
   }
+}
+
+/** So many sequences that stand right are no chance. */
+const utf8SequencesMin = 12
+
+/**
+ * UTF-8 with a few broken characters: cut by a program that counts bytes, or pasted from another charset. Bytes of other charsets make hardly
+ * one right sequence in five.
+ * @param brokenShareMax broken ones for each right one
+ */
+export function isMostlyUtf8(bytes: Uint8Array, brokenShareMax: number): boolean {
+  let [right, broken] = [0, 0]
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i] as number
+    if (byte < 0x80) continue
+    const more = byte < 0xc2 || byte > 0xf4 ? 0 : byte < 0xe0 ? 1 : byte < 0xf0 ? 2 : 3
+    let at = 0
+    while (at < more && ((bytes[i + at + 1] ?? 0) & 0xc0) === 0x80) at++
+    if (more > 0 && at === more) right++
+    else broken++
+    i += at
+  }
+  return right >= utf8SequencesMin && broken <= right * brokenShareMax
 }
 
 const blank = 0x20

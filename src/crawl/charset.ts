@@ -1,5 +1,5 @@
 /** From bytes to text: byte order mark > Content-Type header > meta > guess, each of them proved on the bytes. Knows no HTML but the meta prescan. */
-import { guessCharset, utf16ByZeros, utf32ByZeros } from './charset-guess.ts'
+import { guessCharset, isMostlyUtf8, utf16ByZeros, utf32ByZeros } from './charset-guess.ts'
 import { decodeAs, ownCharset } from './charset-tables.ts'
 
 export type DecodedText = {
@@ -34,6 +34,8 @@ export function decodeText(bytes: Uint8Array, contentType: string): DecodedText 
   if (first === 'utf-8' || hasUtf8Sequences(bytes)) {
     const text = decodeStrictly(bytes, 'utf-8')
     if (text !== null) return { text, charset: 'utf-8', certain: true }
+    if (isMostlyUtf8(bytes, damagedShareMax))
+      return { text: decodeAs(bytes, 'utf-8'), charset: 'utf-8', certain: true }
   }
   let least: DecodedText | null = null
   let leastDamage = Infinity
@@ -187,8 +189,14 @@ function isBetrayedByRuns(bytes: Uint8Array, charset: string): boolean {
 const latin1 = (bytes: Uint8Array, max: number): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, max)).toString('latin1')
 
-/** "Prescan a byte stream to determine its encoding" of the HTML standard, on bytes read as characters; but the body declares nothing. */
-function prescan(head: string): string | null {
+/**
+ * "Prescan a byte stream to determine its encoding" of the HTML standard, on bytes read as characters; but the body declares nothing. The
+ * standard's prescan reads scripts too, and its parser changes over when it comes to a real declaration: so those come first.
+ */
+const prescan = (head: string): string | null =>
+  /<(?:script|style)/i.test(head) ? (scan(head, true) ?? scan(head, false)) : scan(head, false)
+
+function scan(head: string, skipsScripts: boolean): string | null {
   const xml = /^<\?xml[^>]{0,200}?\sencoding\s*=\s*["']([^"']{1,40})["']/.exec(head)
   if (xml?.[1] !== undefined) return metaLabel(xml[1])
   let at = 0
@@ -204,7 +212,7 @@ function prescan(head: string): string | null {
       if (tag === null) return null
       const charset = isMeta ? metaCharset(tag.attributes) : null
       if (charset !== null) return charset
-      at = tag.end
+      at = skipsScripts ? afterRawText(head, at, tag.end) : tag.end
     } else if (/^<[!/?]/.test(head.slice(at, at + 2))) {
       const end = head.indexOf('>', at)
       if (end < 0) return null
@@ -212,6 +220,14 @@ function prescan(head: string): string | null {
     } else at++
   }
   return null
+}
+
+/** Where what a script or style element holds has ended; `to` for others. */
+function afterRawText(head: string, from: number, to: number): number {
+  const name = /^<(script|style)[\s/>]/i.exec(head.slice(from, from + 8))?.[1]
+  if (name === undefined) return to
+  const end = head.slice(to).search(new RegExp(`</${name}[\\s/>]`, 'i'))
+  return end < 0 ? head.length : to + end
 }
 
 function metaCharset(attributes: ReadonlyMap<string, string>): string | null {

@@ -190,6 +190,7 @@ function noteForRules(visited: Visited, settlement: Settlement, { rules }: Commi
     digest: page === null ? null : Buffer.from(page.fingerprint.digest).toString('base64'),
     lineHashes: page?.lineHashes ?? new Uint32Array(),
     canonical: page?.canonical ?? null,
+    links: visited.links,
   })
 }
 

@@ -3,7 +3,7 @@ import type { DocumentChange, UrlStory } from '../store/records.ts'
 import type { UrlRow } from '../store/urls.ts'
 import { readVisits } from './history.ts'
 import { visitsLeft, type HostRules } from './host-rules.ts'
-import { isOpenEnded, shapeOf } from './shape.ts'
+import { isOpenEnded } from './shape.ts'
 
 type Line = UrlStory['lines'][number]
 
@@ -25,7 +25,7 @@ export function learnedLines(
     const told = `changed nothing ${same} times, something ${differing} times`
     lines.push({ about: 'parameters', text: `${name}: ${becomes}; ${told}` })
   }
-  if (!isOpenEnded(shapeOf(url))) return lines
+  if (!isOpenEnded({ key })) return lines
   if (shape === null) {
     const text = rules.isClosed(url)
       ? `${key}: a combination of parameters that were put aside`

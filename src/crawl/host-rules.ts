@@ -5,6 +5,15 @@ import type { FoundUrl, Settlement } from './frontier.ts'
 import type { QueueVerdict } from './frontier-options.ts'
 import { trapReason } from './frontier-rows.ts'
 import {
+  addNestedName,
+  isNested,
+  isNestedName,
+  nestedLinksOf,
+  nestedNamesOf,
+  nestedShape,
+  type NestedNames,
+} from './nested-links.ts'
+import {
   isClearlyFixed,
   isOpenEnded,
   isWellKnownNoise,
@@ -30,6 +39,8 @@ export type SeenPage = {
   digest: string | null
   lineHashes: Uint32Array
   canonical: string | null
+  /** Canonical. */
+  links: readonly string[]
 }
 
 const hostsMax = 256
@@ -62,6 +73,7 @@ type HostState = {
   shapes: Map<string, ShapeRow>
   /** By path pattern: the parameters of each closed shape with more than a path. null = to be made anew. */
   closed: ReadonlyMap<string, readonly (readonly string[])[]> | null
+  nested: NestedNames
   parameters: Map<string, ParameterRow>
   dropped: ReadonlySet<string>
   /** By parameter and the URL without it: the page met last. */
@@ -89,7 +101,7 @@ export class HostRules {
 
   isClosed(url: string): boolean {
     const host = this.#host(splitUrl(url).origin)
-    return closedOf(host).size > 0 && isShapeClosed(host, shapeOf(url))
+    return closedOf(host).size > 0 && isShapeClosed(host, shapeOn(host, url))
   }
 
   /**
@@ -99,13 +111,13 @@ export class HostRules {
   linksOf(page: string): (link: string) => JudgedLink {
     const { origin } = splitUrl(page)
     const own = this.#host(origin)
-    const { pattern } = shapeOf(page)
+    const { pattern } = shapeOn(own, page)
     const isPageClosed = this.isClosed(page)
     return (link) => {
       const { origin: linkOrigin, path } = splitUrl(link)
-      if (isClearlyFixed(path)) return fixedLink
       const host = linkOrigin === origin ? own : this.#host(linkOrigin)
-      const shape = shapeOf(link)
+      if (host.nested.size === 0 && isClearlyFixed(path)) return fixedLink
+      const shape = shapeOn(host, link)
       if (!isOpenEnded(shape)) return fixedLink
       const isAlike = shape.pattern === pattern && linkOrigin === origin
       return {
@@ -133,7 +145,11 @@ export class HostRules {
       return
     const host = this.#host(splitUrl(url).origin)
     if (host === newHost) return
-    const shape = shapeOf(url)
+    for (const name of nestedLinksOf(url, page.links)) {
+      const shape = addNestedName(host.nested, name)
+      if (shape !== null) this.#watch(host, this.#shapeRow(host, shape))
+    }
+    const shape = shapeOn(host, url)
     if (page.digest !== null) this.#compare(host, url, page.digest, page.canonical)
     if (!isOpenEnded(shape)) return
     const isNovel = settlement.kind === 'stored' && this.#isNovel(host, shape, page.lineHashes)
@@ -159,7 +175,11 @@ export class HostRules {
       row.state = 'closed'
       host.closed = null
     }
-    this.#dirty.set(`${host.id} ${row.shape}`, () => this.#store.putShape(host.id, row))
+    this.#watch(host, row)
+  }
+
+  #watch({ id }: HostState, row: ShapeRow): void {
+    this.#dirty.set(`${id} ${row.shape}`, () => this.#store.putShape(id, row))
   }
 
   /** Writes what changed; in the batch transaction. */
@@ -179,7 +199,7 @@ export class HostRules {
   /** What is known of this URL's shape and parameters, for people. */
   describe(url: string): { shape: ShapeRow | null; key: string; parameters: ParameterRow[] } {
     const host = this.#host(splitUrl(url).origin)
-    const { key } = shapeOf(url)
+    const { key } = shapeOn(host, url)
     const names = new Set(parametersOf(url).map(({ name }) => name))
     return {
       key,
@@ -192,7 +212,7 @@ export class HostRules {
   decide(origin: string, rule: RuleName, state: RuleState): boolean {
     const host = this.#host(origin)
     if ('shape' in rule) {
-      const row = host.shapes.get(rule.shape)
+      const row = host.shapes.get(rule.shape) ?? host.shapes.get(keyOn(host, origin, rule.shape))
       if (row === undefined) return false
       row.state = state
       host.closed = null
@@ -217,7 +237,8 @@ export class HostRules {
     const shapes = new Map(this.#store.shapesOf(id).map((row) => [row.shape, row]))
     const parameters = new Map(this.#store.parametersOf(id).map((row) => [row.name, row]))
     const dropped = droppedOf(parameters)
-    const host = { id, shapes, closed: null, parameters, dropped, pairs: new Map() }
+    const nested = nestedNamesOf(shapes.keys())
+    const host = { id, shapes, closed: null, nested, parameters, dropped, pairs: new Map() }
     forgetOldest(this.#hosts, hostsMax)
     this.#hosts.set(origin, host)
     return host
@@ -322,6 +343,7 @@ const newHost: HostState = {
   id: 0,
   shapes: new Map(),
   closed: null,
+  nested: new Set(),
   parameters: new Map(),
   dropped: new Set(),
   pairs: new Map(),
@@ -347,6 +369,16 @@ export function* wantedAgain(
     if (rows.length < asideRows) return
   }
 }
+
+const nestedLinks: Shape = { key: nestedShape, pattern: nestedShape, names: [] }
+
+/** The shape by what is known of the host. */
+const shapeOn = ({ nested }: HostState, url: string): Shape =>
+  isNested(url, nested) ? nestedLinks : shapeOf(url)
+
+/** What somebody who knows nothing of the host calls a shape, by its name there. */
+const keyOn = (host: HostState, origin: string, shape: string): string =>
+  shapeOn(host, `${origin}${shape.replace(/#$/, '')}`).key
 
 function closedOf(host: HostState): ReadonlyMap<string, readonly (readonly string[])[]> {
   if (host.closed !== null) return host.closed
@@ -381,7 +413,8 @@ function isCombination(host: HostState, { pattern, names }: Shape): boolean {
 function leastFetchedOpen(shapes: ReadonlyMap<string, ShapeRow>): string | null {
   let least: ShapeRow | null = null
   for (const row of shapes.values())
-    if (row.state === 'open' && (least === null || row.fetched < least.fetched)) least = row
+    if (row.state === 'open' && !isNestedName(row.shape))
+      if (least === null || row.fetched < least.fetched) least = row
   return least?.shape ?? null
 }
 

@@ -263,8 +263,9 @@ class TreeBuilder implements HtmlHandler {
 
   attribute(name: string, value: string): void {
     if (name === 'rel' || name === 'itemprop' || name === 'class') this.noteMarks(name, value)
+    // Of two attributes of one name the first counts.
     if (this.isFact && name in this.attributes)
-      this.attributes[name as keyof FactAttributes] = value
+      this.attributes[name as keyof FactAttributes] ??= value
     if (this.capture !== null && name === 'type') this.capture.type = value
     if (name === 'alt') this.nameLink(value.slice(0, linkTextCharsMax))
     if (this.tag === 'html' && name === 'lang') this.lang ||= value.slice(0, 40)

@@ -28,7 +28,7 @@ export function shapeOf(url: string): Shape {
 }
 
 /** Many URLs can have it: only such a shape can be a trap. */
-export const isOpenEnded = ({ key }: Shape): boolean => /[#?]/.test(key)
+export const isOpenEnded = ({ key }: Pick<Shape, 'key'>): boolean => /[#?]/.test(key)
 
 function patternOf(path: string): string {
   // Most paths are folders and names without a figure: nothing of them folds.
@@ -66,8 +66,15 @@ function turnsInCircles(parts: readonly string[]): boolean {
 
 const foldSegment = (segment: string): string => fold(segment.split(';', 1)[0] ?? '')
 
+/** An id may stand within other signs: "(S(id))", "id.html". */
 function fold(part: string): string {
   if (!hasFigure(part)) return part
+  return isOneWord(part) ? foldWord(part) : part.replace(/[\w~-]+/g, foldWord)
+}
+
+const isOneWord = (part: string): boolean => /^[\w~-]*$/.test(part)
+
+function foldWord(part: string): string {
   const { length } = part
   const isId =
     (length >= 8 && hex.test(part)) ||

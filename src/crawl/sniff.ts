@@ -21,8 +21,14 @@ const binaryMarks = `
 const htmlMark =
   /<(!doctype\s+html|html|head|body|title|meta|script|style|link|div|p|h[1-6]|a|table|br|ul|ol|img|span|form|article|section|main|nav|header|frameset|!--)[\s>/]|<!--/i
 
-/** Judges the first `sniffBytes` decoded bytes. Empty counts as text. */
-export function sniff(bytes: Uint8Array): SniffedType {
+/** Two or four bytes a character: any of them may look like a control. */
+const wideCharset = /;\s*charset="?\s*(?:utf-?(?:16|32)|ucs-?[24]|unicode)/i
+
+/**
+ * Judges the first `sniffBytes` decoded bytes. Empty counts as text.
+ * @param isWide the label says that characters are of two or four bytes
+ */
+export function sniff(bytes: Uint8Array, isWide = false): SniffedType {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, sniffBytes))
   const hex = head.toString('hex', 0, 4)
   if (binaryMarks.some((mark) => hex.startsWith(mark))) return 'binary'
@@ -38,6 +44,7 @@ export function sniff(bytes: Uint8Array): SniffedType {
   }
   // UTF-16 says so by its mark, or shows by every other byte of western text being zero.
   const isUtf16 =
+    isWide ||
     hex.startsWith('fffe') ||
     hex.startsWith('feff') ||
     (Math.max(evenZeros, oddZeros) > head.length * 0.4 && Math.min(evenZeros, oddZeros) === 0)
@@ -112,7 +119,7 @@ export function isPage(contentType: string, head: Uint8Array): boolean {
   const type = mediaType(contentType)
   if (isPdf(contentType, head)) return true
   if (pdfTypes.has(type)) return false
-  const sniffed = sniff(head)
+  const sniffed = sniff(head, wideCharset.test(contentType))
   if (sniffed === 'binary') return false
   return (
     pageTypes.has(type) || vagueTypes.has(type) || (doubtfulTypes.has(type) && sniffed === 'html')

@@ -84,13 +84,25 @@ export function displayUrl(url: string): string {
 
 /**
  * Trap rule (after Heritrix' PathologicalPath): some run of path segments, or of query parameters, stands more than three
- * times in a row, as in /a/b/a/b/a/b/a/b/ or ?x=1&amp;amp;amp;amp;y.
+ * times in a row, as in /a/b/a/b/a/b/a/b/ or ?x=1&amp;amp;amp;amp;y; or one parameter with one value more than three times anywhere.
  */
 export function hasRepeatingPath(url: string): boolean {
   const { path } = splitUrl(url)
   const query = path.indexOf('?')
   if (query < 0) return hasRun(path.split('/'))
-  return hasRun(path.slice(0, query).split('/')) || hasRun(path.slice(query + 1).split(/[&;]/))
+  const parameters = path.slice(query + 1).split(/[&;]/)
+  return hasRun(path.slice(0, query).split('/')) || hasRun(parameters) || hasHeap(parameters)
+}
+
+function hasHeap(parameters: readonly string[]): boolean {
+  if (parameters.length <= repeatsMax) return false
+  const counts = new Map<string, number>()
+  for (const parameter of parameters) {
+    const count = (counts.get(parameter) ?? 0) + 1
+    if (count > repeatsMax && parameter.includes('=')) return true
+    counts.set(parameter, count)
+  }
+  return false
 }
 
 /** With period p, `repeatsMax` further copies of a run are p * repeatsMax equal pairs in a row. */

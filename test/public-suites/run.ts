@@ -5,12 +5,22 @@ import { askSuite, defaultFolder, readIndex, type Result } from './suite.ts'
 
 const pad = (text: string | number, width: number): string => String(text).padStart(width)
 
+/** 1 3-5 8: numbers that follow each other as one. */
+function inRuns(cases: readonly number[]): string {
+  const runs: [from: number, to: number][] = []
+  for (const at of cases) {
+    const last = runs.at(-1)
+    if (last !== undefined && last[1] === at - 1) last[1] = at
+    else runs.push([at, at])
+  }
+  return runs.map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`)).join(' ')
+}
+
 function tableOf(results: readonly Result[]): string {
   const lines = results.flatMap(({ suite, passed, of, skipped, reasons }) => [
     `${suite.padEnd(38)}${pad(passed, 6)}${pad(of, 6)}${pad(skipped, 9)}`,
     ...reasons.map(
-      ({ why, kind, cases }) =>
-        `    ${pad(cases.length, 4)} ${kind}: ${why}  (${cases.slice(0, 12).join(' ')}${cases.length > 12 ? ' ...' : ''})`,
+      ({ why, kind, cases }) => `    ${pad(cases.length, 4)} ${kind}: ${why}  (${inRuns(cases)})`,
     ),
   ])
   const head = `${'suite'.padEnd(38)}passed    of  skipped   (skipped: excluded by INDEX.json)`

@@ -1,4 +1,5 @@
 /** Small sites, each with one thing that crawlers stumble over, each on a port of its own; with what must come of it. */
+import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
@@ -300,6 +301,8 @@ const connectionCases: readonly HostileCase[] = [
   },
 ]
 
+const menu = ['about', 'contact', 'delivery', 'help', 'news', 'offers'].map((name) => `${name}/`)
+
 const trapCases: readonly HostileCase[] = [
   {
     id: 'a query that grows without end',
@@ -323,6 +326,33 @@ const trapCases: readonly HostileCase[] = [
     stored: ['/', ...numbers(5).map((i) => `/page/${i}`)],
     mayStoreMore: true,
     requestsMax: 40,
+  },
+  {
+    id: 'a page of errors at every address, its menu relative to it',
+    answer: ({ path }, response) => {
+      if (path === '/robots.txt' || path === '/sitemap.xml') return undefined
+      if (path === '/') return home('/gone/', ...numbers(5).map((i) => `/page/${i}`))
+      if (path.startsWith('/page/')) return pageAt(path)
+      response.statusCode = 200
+      return html(`<p>Nothing is here, try the menu.</p>${links(...menu)}`)
+    },
+    stored: ['/', ...numbers(5).map((i) => `/page/${i}`)],
+    mayStoreMore: true,
+    requestsMax: 200,
+  },
+  {
+    id: 'a session in brackets, another in each link',
+    answer: ({ path }) => {
+      if (path === '/') return home('/(S(lit3py55t21z5v55vlm25s55))/1.aspx')
+      const n = /^\/\(S\(\w+\)\)\/(\d)\.aspx$/.exec(path)?.[1]
+      const sessions = numbers(3).map(
+        (i) => `/(S(${randomUUID().replaceAll('-', '').slice(8)}))/${i}.aspx`,
+      )
+      return n === undefined ? undefined : html(prose(`room ${n}`) + links(...sessions))
+    },
+    stored: ['/'],
+    mayStoreMore: true,
+    requestsMax: 100,
   },
   {
     id: 'pages that all link to each other',

@@ -140,6 +140,30 @@ describe('decodeText', () => {
       'utf-8',
       chinese,
     ],
+    [
+      'a script that writes a declaration is no match for a real one',
+      encodeText(
+        page('<script>var m = "<meta charset=big5>"</script><meta charset="gb2312">', chinese),
+        'gb18030',
+      ),
+      '',
+      'gb18030',
+      chinese,
+    ],
+    [
+      'broken characters within UTF-8 that nobody declared',
+      concat(utf8(page('', chinese)), [0xe4, 0xb8, 0x20, 0xff, 0x61], utf8(chinese)),
+      '',
+      'utf-8',
+      chinese,
+    ],
+    [
+      'a broken character within UTF-8 under a Chinese label',
+      concat(utf8(page('<meta charset="gbk">', chinese)), [0xe4, 0xb8, 0x20], utf8(chinese)),
+      '',
+      'utf-8',
+      chinese,
+    ],
     ['UTF-16 without a mark', encodeText(page('', german), 'utf-16le'), '', 'utf-16le', german],
     [
       'UTF-16 declared in a meta is a mistake',

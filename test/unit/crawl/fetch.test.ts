@@ -249,6 +249,12 @@ describe('fetchPage', () => {
     ],
     ['UTF-16', 'text/html', utf16, true],
     ['UTF-16 without a mark', 'text/html', utf16.subarray(2), true],
+    [
+      'Chinese UTF-16',
+      'text/html; charset="UTF-16"',
+      Buffer.from('一百三十丂与丏', 'utf16le'),
+      true,
+    ],
     ['GBK', null, Buffer.from('b1eacce23a20d6d0b9fa', 'hex'), true],
     ['a stray NUL in HTML', 'text/html', `${html}\0 and more text to read`, true],
     ['gzip in HTML clothes, twice packed', 'text/html', gzipSync(gzipSync(html)), true],

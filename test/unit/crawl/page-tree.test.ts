@@ -64,6 +64,7 @@ describe('the links of a page', () => {
       '<a href="/1"></a><map><area href="/2"></map><iframe src="/3"></iframe><frame src="/4">',
       ['/1', '/2', '/3', '/4'],
     ],
+    ['the first of two addresses', '<a href="/1" title="x" href="/2"></a>', ['/1']],
     [
       'next, prev and alternate pages, not feeds and styles',
       '<link rel=next href=/n><link rel="Prev" href=/p><link rel=alternate hreflang=zh href=/zh><link rel=alternate type="application/rss+xml" href=/feed><link rel="alternate stylesheet" href=/css>',

@@ -42,6 +42,14 @@ type Trap = {
 const facets = ['colour', 'size', 'brand', 'price', 'order']
 const items = Array.from({ length: 60 }, (_, i) => prose(`item${i}y`).split('\n', 1)[0] ?? '')
 
+const menu = ['about', 'contact', 'delivery', 'help', 'news', 'offers', 'returns', 'stores']
+let sessions = 0
+/** 24 letters and figures, as some servers write them into the path. */
+const session = (): string =>
+  Array.from({ length: 4 }, () =>
+    ((++sessions * 48_271) % 2_176_782_336).toString(36).padStart(6, '0'),
+  ).join('')
+
 const traps: readonly Trap[] = [
   {
     name: 'a calendar that goes on for ever both ways',
@@ -113,6 +121,29 @@ const traps: readonly Trap[] = [
         ? {
             text: 'The same folder again',
             links: [`${origin}${pathname}a/`, `${origin}${pathname}b/a/`],
+          }
+        : undefined,
+  },
+  {
+    name: 'a session in brackets, another in each link',
+    requestsMax: 150,
+    entrance: () => [`${origin}/(S(lit3py55t21z5v55vlm25s55))/1.aspx`],
+    trap({ pathname }) {
+      const n = /^\/\(S\(\w+\)\)\/(\d)\.aspx$/.exec(pathname)?.[1]
+      if (n === undefined) return undefined
+      const links = [1, 2, 3].map((to) => `${origin}/(S(${session()}))/${to}.aspx`)
+      return { text: prose(`room${n}x`), links }
+    },
+  },
+  {
+    name: 'a page of errors at every address, with the links of a menu relative to it',
+    requestsMax: 300,
+    entrance: () => [`${origin}/shop/`],
+    trap: ({ pathname }) =>
+      pathname.startsWith('/shop/')
+        ? {
+            text: 'Nothing is here\nPerhaps the menu leads you on',
+            links: menu.map((name) => `${origin}${pathname}${name}/`),
           }
         : undefined,
   },

@@ -262,6 +262,9 @@ describe('hasRepeatingPath', () => {
     ['/?x=1&amp;amp;amp;y', false],
     ['/?x=1&amp;amp;amp;amp;y', true],
     ['/?a=1&a=1&a=1&a=1', true],
+    ['/?a=1&b=2&a=1&c=3&a=1', false],
+    ['/?a=1&b=2&a=1&c=3&a=1&a=2&a=1', true],
+    ['/?b&a=1&b&a=2&b&a=3&b', false],
     ['/?f[]=a&f[]=b&f[]=c&f[]=d&f[]=e', false],
     ['/', false],
   ]
