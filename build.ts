@@ -54,9 +54,11 @@ async function main(): Promise<void> {
   requireFloors()
   rmSync(work, { recursive: true, force: true })
   mkdirSync(work, { recursive: true })
-  for (const role of roleNames) await bundle(role)
+  for (const role of roleNames)
+    await bundle(`${role}.cjs`, 'src/main.ts', [packaged, onlyRole(role)])
+  await bundle('undici.cjs', 'undici', [])
   writeFileSync(join(work, 'thread.cjs'), startOfThread)
-  writeFileSync(join(work, 'dictionary.zst'), compressed(makeDictionary(), 19))
+  writeDictionary()
   writeLicenses()
   for (const arch of wanted) {
     installFor(arch)
@@ -64,6 +66,14 @@ async function main(): Promise<void> {
     await pack(arch)
   }
   for (const arch of wanted) reportSize(outputOf(arch))
+}
+
+/** Its size, then zstd: who inflates it makes room for it at once. */
+function writeDictionary(): void {
+  const dictionary = makeDictionary()
+  const size = Buffer.alloc(4)
+  size.writeUInt32LE(dictionary.byteLength)
+  writeFileSync(join(work, 'dictionary.zst'), Buffer.concat([size, compressed(dictionary, 19)]))
 }
 
 /** Of what runs this script; the other architecture must be of the same versions. */
@@ -99,13 +109,14 @@ const roles = {
 } as const
 type Role = keyof typeof roles
 const roleNames = Object.keys(roles) as Role[]
-const bundleOf = (role: Role): string => join(work, `${role}.cjs`)
 
-async function bundle(role: Role): Promise<void> {
+/** `name` among the assets, from this entry point. */
+async function bundle(name: string, entry: string, plugins: Plugin[]): Promise<void> {
+  const outfile = join(work, name)
   const { warnings } = await esbuild({
     absWorkingDir: root,
-    entryPoints: ['src/main.ts'],
-    outfile: bundleOf(role),
+    entryPoints: [entry],
+    outfile,
     bundle: true,
     format: 'cjs',
     platform: 'node',
@@ -114,13 +125,13 @@ async function bundle(role: Role): Promise<void> {
     charset: 'ascii',
     legalComments: 'external',
     define: { FINDLING_BUILD: JSON.stringify(buildFacts()) },
-    plugins: [packaged, onlyRole(role)],
+    plugins,
     logLevel: 'warning',
   })
   assert.deepEqual(warnings, [])
-  const text = inAscii(readFileSync(bundleOf(role), 'utf8'))
+  const text = inAscii(readFileSync(outfile, 'utf8'))
   assert(!text.includes(root), 'the bundle names no path of this machine')
-  writeFileSync(bundleOf(role), text)
+  writeFileSync(outfile, text)
 }
 
 /**
@@ -144,6 +155,13 @@ const onlyRole = (role: Role): Plugin => ({
   },
 })
 
+/** Loaded only where a schema is given, or for its tests: ours does neither. */
+const unusedOfFastify = [
+  '@fastify/ajv-compiler',
+  '@fastify/fast-json-stringify-compiler',
+  'light-my-request',
+]
+
 /** What exists as files in development comes from the executable. */
 const packaged: Plugin = {
   name: 'packaged',
@@ -156,14 +174,18 @@ const packaged: Plugin = {
         module.exports.SqliteError = require('${library}/sqlite-error.js')`,
       // Its entry point only looks for the addon, and adds warnings to functions that we do not use.
       koffi: `module.exports = ${addon('koffi.node')}`,
+      undici: `const { getAsset } = require('node:sea')
+        const run = require('node:vm').compileFunction(getAsset('undici.cjs', 'utf8'), ['module', 'exports', 'require'], { filename: 'undici.cjs' })
+        run(module, exports, require)`,
+      ...Object.fromEntries(unusedOfFastify.map((name) => [name, ''])),
     }
+    const names = new Set(Object.keys(modules))
     hooks.onResolve({ filter: /^\.{1,2}\/assets\.ts$/ }, () => ({
       path: join(root, 'src/assets-sea.ts'),
     }))
-    hooks.onResolve({ filter: /^(?:better-sqlite3|koffi)$/ }, ({ path }) => ({
-      path,
-      namespace: 'packaged',
-    }))
+    hooks.onResolve({ filter: /^[@\w]/ }, ({ path, kind }) =>
+      names.has(path) && kind !== 'entry-point' ? { path, namespace: 'packaged' } : undefined,
+    )
     hooks.onLoad({ filter: /./, namespace: 'packaged' }, ({ path }) => ({
       contents: modules[path] ?? '',
       resolveDir: root,
@@ -244,7 +266,7 @@ async function pack(arch: Architecture): Promise<void> {
   Object.assign(process.env, { HOME: work, TMPDIR: work })
   try {
     const sea = createRequire(import.meta.url)('@yao-pkg/pkg/lib-es5/sea.js') as { default: Sea }
-    await sea.default(bundleOf('main'), {
+    await sea.default(join(work, 'main.cjs'), {
       signature: false,
       seaConfig: {
         // Relative to pkg's folder, so that the executable names no path of this machine.
@@ -278,9 +300,9 @@ require('node:vm').runInThisContext(source, { filename: role + '.cjs' })
 function assetsOf(arch: Architecture): Record<string, string> {
   const names = readdirSync(join(root, 'public')).toSorted()
   const threads = roleNames.filter((role) => role !== 'main')
+  const bundles = ['thread', ...threads, 'undici'].map((name) => `${name}.cjs`)
   return {
-    'thread.cjs': join(work, 'thread.cjs'),
-    ...Object.fromEntries(threads.map((role) => [`${role}.cjs`, bundleOf(role)])),
+    ...Object.fromEntries(bundles.map((name) => [name, join(work, name)])),
     'dictionary.zst': join(work, 'dictionary.zst'),
     'licenses.zst': join(work, 'licenses.zst'),
     ...addonsOf(arch),

@@ -4,12 +4,13 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { MessageChannel } from 'node:worker_threads'
-import { textTables } from './assets.ts'
+import { prepareTextTables } from './assets.ts'
 import type { Config } from './config.ts'
 import { KeptThread } from './kept-thread.ts'
 import { AppError } from './lib/errors.ts'
 import { collectGarbage } from './lib/garbage.ts'
 import { lockDirectory } from './lib/lock.ts'
+import { createGate, openGate } from './lib/gate.ts'
 import type { Log } from './lib/log.ts'
 import { tuneAllocator } from './lib/mmap.ts'
 import { sendEvent, type Caller } from './lib/rpc.ts'
@@ -61,34 +62,16 @@ export async function openApp(options: AppOptions): Promise<App> {
   const profile = profileOf(options.config, machineOf(directory, options.config.flash))
   const config = { ...options.config, ...profile.settings }
   if (options.engine) reportProfile(profile, log)
-  const threads: Threads = { engine: null, search: null }
   const progress = new Progress()
-  const tables = textTables()
-  const common = { log, onReady: () => linkThreads(threads) }
-  if (options.engine) {
-    threads.engine = new KeptThread({
-      ...common,
-      role: 'engine',
-      data: { config, profile, directory, tables, resumeJobs: options.resumeJobs },
-      limits: profile.heaps.engine,
-      events: { progress: (jobs: JobStatus[]) => progress.take(jobs) },
-    })
-  }
-  if (options.search) {
-    const file = join(directory, 'findling.db')
-    threads.search = new KeptThread({
-      ...common,
-      role: 'search',
-      data: { profile, file, tables },
-      limits: profile.heaps.search,
-      events: {},
-    })
-  }
-  startInOrder(threads)
+  const threads = startThreads(options, config, profile, progress)
   const { engine, search } = threads
   const queries: Queries = { open: 0, lastMs: 0 }
+  const ready = async (): Promise<void> => {
+    await engine?.ready()
+    await search?.ready()
+  }
   const endSmall = keepSmall(
-    { isIdle: () => isIdle(threads, queries, progress), rest: () => restAll(threads) },
+    { ready, isIdle: () => isIdle(threads, queries, progress), rest: () => restAll(threads) },
     config.memory * 1_024 * 1_024,
   )
   const memory = queryMemoryOf(config, engine, log)
@@ -108,10 +91,7 @@ export async function openApp(options: AppOptions): Promise<App> {
       restarts: (engine?.restarts ?? 0) + (search?.restarts ?? 0),
     }),
     announce: (address) => lock?.announce(address),
-    ready: async () => {
-      await engine?.ready()
-      await search?.ready()
-    },
+    ready,
     close: async () => {
       endSmall()
       await search?.stop()
@@ -144,21 +124,53 @@ function reportProfile({ gaveUp, bloom }: Profile, log: Log): void {
 
 type Threads = { engine: KeptThread | null; search: KeptThread | null }
 
-/** The engine makes the tables that the search thread reads; on an existing directory both could start at once, but it would gain little. */
-function startInOrder({ engine, search }: Threads): void {
-  if (engine === null) {
-    search?.start()
-    return
+/** All at once: each loads its code, and waits only where it is to read what another makes. */
+function startThreads(
+  { directory, log, engine: hasEngine, search: hasSearch, resumeJobs }: AppOptions,
+  config: Config,
+  profile: Profile,
+  progress: Progress,
+): Threads {
+  const threads: Threads = { engine: null, search: null }
+  const { shared: tables, fill } = prepareTextTables()
+  const [tablesAreFilled, storeIsOpen] = [createGate(), createGate()]
+  if (hasEngine) {
+    threads.engine = new KeptThread({
+      role: 'engine',
+      data: { config, profile, directory, tables, resumeJobs },
+      gate: tablesAreFilled,
+      limits: profile.heaps.engine,
+      log,
+      onReady: () => {
+        openGate(storeIsOpen)
+        linkThreads(threads)
+      },
+      events: { progress: (jobs: JobStatus[]) => progress.take(jobs) },
+    })
   }
-  engine.start()
-  if (search === null) return
-  const startSearch = async (): Promise<void> => {
-    await engine.ready()
-    search.start()
+  if (hasSearch) {
+    const file = join(directory, 'findling.db')
+    threads.search = new KeptThread({
+      role: 'search',
+      data: { profile, file, tables },
+      // The engine makes the tables of a new directory, and mends those of an old one.
+      gate: hasEngine ? storeIsOpen : tablesAreFilled,
+      limits: profile.heaps.search,
+      log,
+      onReady: () => linkThreads(threads),
+      events: {},
+    })
   }
-  startSearch().catch(() => {
-    // Refused: `ready` tells whoever waits.
-  })
+  threads.engine?.start()
+  threads.search?.start()
+  try {
+    fill()
+  } catch (error) {
+    for (const thread of [threads.engine, threads.search]) void thread?.stop()
+    throw error
+  }
+  openGate(tablesAreFilled)
+  return threads
 }
 
 /** Engine and search talk directly, over a fresh channel after every start of either. */

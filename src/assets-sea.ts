@@ -28,10 +28,20 @@ export function spawnThread(
 
 /** The packed dictionary and folding tables: one copy, in memory that all threads share. */
 export function textTables(): SharedArrayBuffer {
-  const bytes = zstdDecompressSync(new Uint8Array(getRawAsset('dictionary.zst')))
-  const shared = new SharedArrayBuffer(bytes.byteLength)
-  new Uint8Array(shared).set(bytes)
+  const { shared, fill } = prepareTextTables()
+  fill()
   return shared
+}
+
+/** Their memory alone; `fill` puts them there while threads that are to read them load their code. */
+export function prepareTextTables(): { shared: SharedArrayBuffer; fill: () => void } {
+  // Their size in four bytes, then zstd. Inflated in one piece it takes half the time.
+  const asset = Buffer.from(getRawAsset('dictionary.zst'))
+  const size = asset.readUInt32LE()
+  const shared = new SharedArrayBuffer(size)
+  const fill = (): void =>
+    new Uint8Array(shared).set(zstdDecompressSync(asset.subarray(4), { chunkSize: size + 1 }))
+  return { shared, fill }
 }
 
 /** Name -> bytes of everything in public/. */

@@ -3,7 +3,6 @@
  */
 import {
   closeSync,
-  fstatSync,
   mkdirSync,
   openSync,
   readFileSync,
@@ -53,6 +52,13 @@ export function spawnThread(
  * the file is derived, so it may be deleted at any time. One copy, in memory that all threads share.
  */
 export function textTables(): SharedArrayBuffer {
+  const { shared, fill } = prepareTextTables()
+  fill()
+  return shared
+}
+
+/** Their memory alone; `fill` puts them there while threads that are to read them load their code. */
+export function prepareTextTables(): { shared: SharedArrayBuffer; fill: () => void } {
   const file = join(cacheFolder, `dictionary-${dictionaryVersion}.bin`)
   if (statSync(file, { throwIfNoEntry: false }) === undefined) {
     mkdirSync(cacheFolder, { recursive: true })
@@ -60,15 +66,14 @@ export function textTables(): SharedArrayBuffer {
     writeFileSync(temporary, makeDictionary())
     renameSync(temporary, file)
   }
-  return readShared(file)
+  const shared = new SharedArrayBuffer(statSync(file).size)
+  return { shared, fill: () => readInto(shared, file) }
 }
 
-function readShared(file: string): SharedArrayBuffer {
+function readInto(shared: SharedArrayBuffer, file: string): void {
   const fd = openSync(file, 'r')
   try {
-    const shared = new SharedArrayBuffer(fstatSync(fd).size)
     readSync(fd, new Uint8Array(shared))
-    return shared
   } finally {
     closeSync(fd)
   }

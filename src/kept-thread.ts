@@ -3,11 +3,14 @@ import type { ResourceLimits, Worker } from 'node:worker_threads'
 import { spawnThread } from './assets.ts'
 import { AppError, reviveError, type PlainError } from './lib/errors.ts'
 import type { Log, LogFields, LogLevel } from './lib/log.ts'
+import type { Gate } from './lib/gate.ts'
 import { createCaller, type Caller } from './lib/rpc.ts'
 
 export type ThreadOptions = {
   role: 'engine' | 'search'
   data: Record<string, unknown>
+  /** It loads its code at once, and begins its work when this is open. */
+  gate: Gate
   limits: ResourceLimits
   log: Log
   /** After each start, when it answers calls. */
@@ -45,9 +48,9 @@ export class KeptThread {
 
   /** The first start; later ones happen by themselves. */
   start(): void {
-    const { role, data, limits, log, events } = this.#options
+    const { role, data, gate, limits, log, events } = this.#options
     const isRestart = this.restarts > 0
-    const worker = spawnThread(role, { ...data, isRestart }, { resourceLimits: limits })
+    const worker = spawnThread(role, { ...data, gate, isRestart }, { resourceLimits: limits })
     const caller = createCaller(worker)
     this.#worker = worker
     caller.onEvent('log', (line: { level: LogLevel; event: string; fields: LogFields }) =>

@@ -5,8 +5,6 @@ import { crawlSpecOf } from './crawl.ts'
 import type { Call } from './command.ts'
 import { putSources, readSourceFile } from './sources.ts'
 import { parseListen } from '../config.ts'
-import { createPublicFiles } from '../server/public-files.ts'
-import { createServer } from '../server/server.ts'
 
 export async function serveCommand(call: Call): Promise<number> {
   const { config, directory, log } = call
@@ -22,6 +20,9 @@ export async function serveCommand(call: Call): Promise<number> {
     log,
   })
   try {
+    // Fastify is loaded while the threads load their code.
+    const { createServer } = await import('../server/server.ts')
+    const { createPublicFiles } = await import('../server/public-files.ts')
     const key = adminKey(config, directory)
     const server = createServer({
       search: app.search,
