@@ -5,6 +5,7 @@ import {
   constants,
   createReadStream,
   createWriteStream,
+  existsSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -103,6 +104,8 @@ function archiveFile({ target, now }: BackupOptions): string {
     )
   if (found !== undefined && !found.isDirectory() && !found.isFile())
     throw new AppError('cannot_create', `${file} is no plain file.`)
+  if (!existsSync(dirname(file)))
+    throw new AppError('cannot_create', `There is no folder ${dirname(file)}.`)
   try {
     accessSync(dirname(file), constants.W_OK)
   } catch (error) {

@@ -59,12 +59,23 @@ const spareBytes = 16 * 1024 * 1024
 
 /** @throws AppError input_missing | locked | cannot_create (not empty) | bad_input (damaged) | schema_too_new | storage_full | io */
 export async function restore(options: RestoreOptions): Promise<RestoreReport> {
+  try {
+    return await restoreWhole(options)
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'bad_input') throw error
+    const remedy = 'Nothing was changed: restore another backup.'
+    throw new AppError('bad_input', `${options.file}: ${error.message}`, { remedy, cause: error })
+  }
+}
+
+async function restoreWhole(options: RestoreOptions): Promise<RestoreReport> {
   const { file, directory, force, now } = options
-  if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true)
-    throw new AppError('input_missing', `There is no backup ${file}.`)
+  refuseNoFile(file)
   // Whatever can be refused by its head is refused before anything is made.
   await readManifest(file)
   const wasThere = existsSync(directory)
+  if (wasThere && !statSync(directory).isDirectory())
+    throw new AppError('cannot_create', `${directory} is a file, no directory.`)
   refuseOccupied(directory, force)
   const lock = lockDirectory(directory)
   const work = join(directory, workFolder)
@@ -87,6 +98,16 @@ export async function restore(options: RestoreOptions): Promise<RestoreReport> {
   }
 }
 
+function refuseNoFile(file: string): void {
+  const found = statSync(file, { throwIfNoEntry: false })
+  if (found === undefined) throw new AppError('input_missing', `There is no file ${file}.`)
+  if (found.isDirectory())
+    throw new AppError('input_missing', `${file} is a folder.`, {
+      remedy: 'Name one of the backups in it.',
+    })
+  if (!found.isFile()) throw new AppError('input_missing', `${file} is no plain file.`)
+}
+
 /** What counts as there: everything but the lock and the leavings of a restore. */
 const occupants = (directory: string): string[] =>
   existsSync(directory)
@@ -99,7 +120,8 @@ function refuseOccupied(directory: string, force: boolean): void {
   if (held.length > 0 && !force)
     throw new AppError(
       'cannot_create',
-      `${directory} is not empty (${held.slice(0, 3).join(', ')}): give another --data directory, or --force, which moves aside what is there.`,
+      `${directory} is not empty (${held.slice(0, 3).join(', ')}).`,
+      { remedy: 'Give another --data directory, or --force, which moves aside what is there.' },
     )
 }
 
@@ -119,7 +141,7 @@ function removeTrace(directory: string): void {
 
 async function readManifest(file: string): Promise<Manifest> {
   for await (const member of readArchive(file)) return await takeManifest(member)
-  throw new AppError('bad_input', `${file} is empty.`)
+  throw new AppError('bad_input', 'The archive is empty.')
 }
 
 async function takeManifest(member: TarFile): Promise<Manifest> {
@@ -160,7 +182,8 @@ async function* readPacked(file: string): AsyncGenerator<Uint8Array> {
     for await (const chunk of chunks) yield chunk as Uint8Array
   } catch (error) {
     if (!isPackingError(error)) throw error
-    throw new AppError('bad_input', `${file} is damaged: ${String(error)}`, { cause: error })
+    const { message } = error as Error
+    throw new AppError('bad_input', `The archive is damaged (${message}).`, { cause: error })
   } finally {
     source.destroy()
   }

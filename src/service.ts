@@ -111,6 +111,8 @@ export function unreachableReason(executable: string): string | null {
 /** What of the system is touched; a test has its own. */
 export type Systemd = {
   unitFile: string
+  /** It is what this system was started with. */
+  isRunning: () => boolean
   /** Runs systemctl and answers its exit code and output; null where there is none. */
   control: (...words: string[]) => { code: number; text: string } | null
 }
@@ -171,8 +173,11 @@ export function serviceStatus(systemd: Systemd): ServiceStatus {
 }
 
 function requireSystemd(systemd: Systemd): void {
-  if (systemd.control('--version') === null)
-    throw new AppError('cannot_create', 'There is no systemd here (no systemctl).')
+  if (systemd.control('--version') === null || !systemd.isRunning())
+    throw new AppError('cannot_create', 'This system was not started by systemd.', {
+      remedy:
+        'Start `findling serve` by what starts services here, or see the unit with `findling service install --print`.',
+    })
 }
 
 function orThrow(systemd: Systemd, ...words: string[]): void {

@@ -149,7 +149,9 @@ export async function licensesCommand(): Promise<number> {
 export async function healthCommand(call: Call): Promise<number> {
   const client = await findServer(call.directory, call.config.key)
   if (client === null)
-    throw new AppError('unreachable', `No Findling answers for ${call.directory}.`)
+    throw new AppError('unreachable', `No server runs on ${call.directory}.`, {
+      remedy: `Start it with \`findling serve\`, or name the directory of another with --data.`,
+    })
   await write(`${JSON.stringify(await client.get('/readyz'))}\n`)
   return 0
 }

@@ -14,7 +14,7 @@ export const shells = ['bash', 'zsh', 'fish'] as const
 export async function completionCommand(call: Call, commands: Commands): Promise<number> {
   const shell = shells.find((each) => each === call.operands[0])
   if (shell === undefined)
-    throw new AppError('usage', `completion ${call.operands[0]}: ${shells.join(', ')} is wanted.`)
+    throw new AppError('usage', `completion ${call.operands[0]}: bash, zsh or fish is wanted.`)
   await write(completionScript(shell, commands))
   return 0
 }

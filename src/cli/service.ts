@@ -1,5 +1,6 @@
 /** `findling service install|uninstall|status`: runs systemctl, prints what was done. */
 import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { isPackaged } from '../assets.ts'
 import { AppError } from '../lib/errors.ts'
 import {
@@ -19,6 +20,8 @@ const exitCodes = { running: 0, stopped: 3, 'not installed': 4 } as const
 
 const systemd: Systemd = {
   unitFile: serviceUnitFile,
+  // As sd_booted(3) asks.
+  isRunning: () => existsSync('/run/systemd/system'),
   control(...words) {
     const { error, status, stdout, stderr } = spawnSync('systemctl', words, { encoding: 'utf8' })
     return error === undefined ? { code: status ?? 1, text: `${stdout}${stderr}` } : null

@@ -38,16 +38,25 @@ const table = {
 export type ErrorCode = keyof typeof table
 export const errorCodes = Object.keys(table) as readonly ErrorCode[]
 
+export type AppErrorOptions = ErrorOptions & {
+  /** Seconds until a retry makes sense. */
+  retryAfterS?: number
+  /** What to do about it, where the table does not fit the case. Stays in its thread. */
+  remedy?: string
+}
+
 /** An expected failure: `detail` says what happened, the table says what to do about it. */
 export class AppError extends Error {
   readonly code: ErrorCode
   /** Seconds until a retry makes sense, where that is known. */
   readonly retryAfterS: number | undefined
-  constructor(code: ErrorCode, detail: string, options?: ErrorOptions & { retryAfterS?: number }) {
+  readonly #remedy: string | undefined
+  constructor(code: ErrorCode, detail: string, options?: AppErrorOptions) {
     super(detail, options)
     this.name = 'AppError'
     this.code = code
     this.retryAfterS = options?.retryAfterS
+    this.#remedy = options?.remedy
   }
   get status(): number {
     return table[this.code][0]
@@ -56,7 +65,7 @@ export class AppError extends Error {
     return table[this.code][1]
   }
   get remedy(): string {
-    return table[this.code][2]
+    return this.#remedy ?? table[this.code][2]
   }
 }
 

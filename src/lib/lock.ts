@@ -1,6 +1,14 @@
 /** One process per data directory. The kernel holds the lock, so it dies with the process; the text beside it only tells people who has it. */
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
 import { isMainThread } from 'node:worker_threads'
 import { AppError } from './errors.ts'
 import { type Db, isBusy, openDatabase } from './sqlite.ts'
@@ -26,11 +34,7 @@ const busyTimeoutMs = 100
 export function lockDirectory(directory: string): DirectoryLock {
   // Threads cannot change the umask; the main thread takes the lock before it starts any.
   if (isMainThread) process.umask(0o077)
-  try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 })
-  } catch (error) {
-    throw new AppError('cannot_create', `${directory}: ${String(error)}`, { cause: error })
-  }
+  makeDirectory(directory)
   const db = openLocked(directory)
   const holderFile = join(directory, holderName)
   let isHeld = true
@@ -46,6 +50,23 @@ export function lockDirectory(directory: string): DirectoryLock {
       rmSync(holderFile, { force: true })
       db.close()
     },
+  }
+}
+
+/** With its parents. Not mkdir's own `recursive`, which tries for ever where a parent is there and takes nothing (/proc). */
+function makeDirectory(directory: string): void {
+  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory()) return
+  try {
+    const parent = dirname(directory)
+    if (parent !== directory && !existsSync(parent)) makeDirectory(parent)
+    mkdirSync(directory, { mode: 0o700 })
+  } catch (error) {
+    if (error instanceof AppError) throw error
+    // Another process may have been faster.
+    if (statSync(directory, { throwIfNoEntry: false })?.isDirectory()) return
+    const { code, message } = error as NodeJS.ErrnoException
+    const reason = code === 'EEXIST' || code === 'ENOTDIR' ? 'a file stands in its place' : message
+    throw new AppError('cannot_create', `${directory} cannot be made: ${reason}`, { cause: error })
   }
 }
 

@@ -297,6 +297,31 @@ function addRequestHook(
   })
 }
 
+/** Why nobody can be served there, and what to do about it. */
+function listenError(error: unknown, address: string): unknown {
+  const wanted = 'Give another --listen HOST:PORT'
+  switch ((error as NodeJS.ErrnoException).code) {
+    case 'EADDRINUSE':
+      return new AppError('locked', `${address} is in use by another program.`, {
+        remedy: `${wanted}, or stop that program.`,
+        cause: error,
+      })
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return new AppError('io', `${address} is no address of this machine.`, {
+        remedy: `${wanted}; 0.0.0.0 stands for all of them.`,
+        cause: error,
+      })
+    case 'EACCES':
+      return new AppError('cannot_create', `${address} may not be used.`, {
+        remedy: `${wanted}: ports below 1024 need a right of their own (CAP_NET_BIND_SERVICE).`,
+        cause: error,
+      })
+    default:
+      return error
+  }
+}
+
 /** Builds the whole server; nothing is opened before `listen`. */
 export function createServer(options: ServerOptions): Server {
   const { crawl, log, publicFiles } = options
@@ -352,7 +377,11 @@ export function createServer(options: ServerOptions): Server {
   return {
     async listen(host, port) {
       app.server.maxConnections = options.connectionsMax ?? 1000
-      await app.listen({ host, port })
+      try {
+        await app.listen({ host, port })
+      } catch (error) {
+        throw listenError(error, `${host}:${port}`)
+      }
       const { address, family, port: bound } = app.server.address() as AddressInfo
       return `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`
     },

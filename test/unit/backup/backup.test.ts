@@ -224,8 +224,19 @@ describe('a restore', () => {
     await save()
     mkdirSync(path('back'))
     writeFileSync(path('back', 'mine'), '1')
-    await assert.rejects(bringBack(), { code: 'cannot_create', message: /--force/ })
+    await assert.rejects(bringBack(), { code: 'cannot_create', remedy: /--force/ })
     assert.deepEqual(content(path('back')), ['mine'])
+  })
+
+  it('refuses a file in place of the directory, and a folder in place of the backup', async () => {
+    await save()
+    writeFileSync(path('back'), 'mine')
+    await assert.rejects(bringBack(), { code: 'cannot_create', message: /is a file/ })
+    assert.equal(readFileSync(path('back'), 'utf8'), 'mine')
+    rmSync(path('back'))
+    rmSync(path('saved.tar.zst'))
+    mkdirSync(path('saved.tar.zst'))
+    await assert.rejects(bringBack(), { code: 'input_missing', message: /is a folder/ })
   })
 
   it('moves aside what was there when it is forced, and leaves the key in place', async () => {

@@ -101,6 +101,7 @@ function noting(isActive: string, failing = ''): { systemd: Systemd; calls: stri
     calls,
     systemd: {
       unitFile: join(folder, 'findling.service'),
+      isRunning: () => true,
       control: (...words) => {
         calls.push(words.join(' '))
         if (words[0] === 'is-active')
@@ -152,9 +153,14 @@ describe('the service', () => {
 
   it('needs systemd, and a folder that may be written', () => {
     const unitFile = join(folder, 'none', 'findling.service')
-    const absent: Systemd = { unitFile, control: () => null }
-    assert.throws(() => installService(absent, ''), /no systemd/)
-    const present: Systemd = { unitFile, control: () => ({ code: 0, text: '' }) }
+    const absent: Systemd = { unitFile, isRunning: () => true, control: () => null }
+    const present: Systemd = { ...absent, control: () => ({ code: 0, text: '' }) }
+    // A container may have systemctl, and nothing that it could speak to.
+    const asleep: Systemd = { ...present, unitFile: join(folder, 'asleep'), isRunning: () => false }
+    for (const systemd of [absent, asleep]) {
+      assert.throws(() => installService(systemd, ''), /not started by systemd/)
+      assert.ok(!existsSync(systemd.unitFile), 'nothing is left behind')
+    }
     assert.throws(() => installService(present, ''), /run this as root/)
   })
 })

@@ -31,6 +31,19 @@ describe('the lock of a data directory', () => {
     lock.release()
   })
 
+  it('refuses what can never be a directory, and says why', () => {
+    const file = join(folder, 'file')
+    writeFileSync(file, '')
+    const cases: [string, RegExp][] = [
+      [file, /a file stands in its place/],
+      [join(file, 'below'), /a file stands in its place/],
+      // mkdir's own `recursive` would try for ever.
+      ['/proc/findling/data', /cannot be made/],
+    ]
+    for (const [directory, message] of cases)
+      assert.throws(() => lockDirectory(directory), { code: 'cannot_create', message })
+  })
+
   it('is held once, and can be taken again after the release', () => {
     const directory = join(folder, 'once')
     const lock = lockDirectory(directory)
