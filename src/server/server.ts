@@ -300,7 +300,7 @@ function addRequestHook(
 /** Why nobody can be served there, and what to do about it. */
 function listenError(error: unknown, address: string): unknown {
   const wanted = 'Give another --listen HOST:PORT'
-  switch ((error as NodeJS.ErrnoException).code) {
+  switch ((error as NodeJS.ErrnoException).code ?? '') {
     case 'EADDRINUSE':
       return new AppError('locked', `${address} is in use by another program.`, {
         remedy: `${wanted}, or stop that program.`,
