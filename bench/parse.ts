@@ -186,7 +186,6 @@ function createStages(stages: Stages, tables: SharedArrayBuffer): (job: ParseJob
     const print = timed('fingerprint', () => fingerprint(text, seed))
     const page: Partial<ParsedPage> = {
       ...terms,
-      terms: terms.terms.join('\n'),
       links: [...links.keys()],
       linkTexts: [...links.values()].join('\n'),
       fingerprint: print,

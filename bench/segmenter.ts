@@ -7,7 +7,7 @@ import { gunzipSync } from 'node:zlib'
 import { textTables } from '../src/assets.ts'
 import type { Dictionary } from '../src/text/dictionary.ts'
 import { loadTextTables } from '../src/text/tables.ts'
-import { BIGRAM_PREFIX, createAnalyzer, type Analyzer } from '../src/text/tokenize.ts'
+import { BIGRAM_PREFIX, createAnalyzer, termList, type Analyzer } from '../src/text/tokenize.ts'
 
 const SETS = ['rgb-zh', 'drcd-hant', 'dureader-demo', 'cmrc2018']
 /** What counts of a query: weight of its words, weight of its pairs. */
@@ -62,7 +62,7 @@ function buildIndex(analyzer: Analyzer, docs: readonly Doc[]) {
   const postings = new Map<string, Postings>()
   const lengths = docs.map(({ title = '', text = '' }, d) => {
     const analysed = analyzer.document({ title, headings: '', text, rest: '', url: '' })
-    for (const [i, term] of analysed.terms.entries()) {
+    for (const [i, term] of termList(analysed.terms).entries()) {
       let list = postings.get(term)
       if (!list) postings.set(term, (list = { documents: [], frequencies: [] }))
       list.documents.push(d)

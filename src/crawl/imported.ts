@@ -122,7 +122,7 @@ export async function readRecord(
     noarchive: false,
     confidence: 1,
     charset: 'utf-8',
-    terms: terms.join('\n'),
+    terms,
     quants,
     length,
     pairs,

@@ -269,7 +269,7 @@ async function analyse(
     textChars: text.length,
     rest: rest === '' ? new Uint8Array() : deflated(rest),
     confidence,
-    terms: terms.join('\n'),
+    terms,
     quants,
     length,
     pairs,

@@ -1,5 +1,5 @@
 /** What an inverted index must do, and nothing about how. FlexSearch over packed segments in SQLite is one implementation. */
-
+import { termList } from '../text/tokenize.ts'
 import type { LinkedTerm } from './link-terms.ts'
 import type { SegmentIds } from './segments.ts'
 
@@ -18,7 +18,7 @@ export type IndexedDocument = {
 
 export function termsOf({ terms }: IndexedDocument): readonly string[] {
   if (typeof terms !== 'string') return terms
-  return terms === '' ? [] : terms.split('\n')
+  return termList(terms)
 }
 
 /** The same bytes as a stored segment, for documents committed but not yet in one. All buffers may be transferred. */

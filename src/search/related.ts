@@ -3,7 +3,7 @@ import { normalizeUrl } from '../lib/url.ts'
 import { documentKey } from '../store/read-documents.ts'
 import type { Reader } from '../store/reader.ts'
 import { isStopWord } from '../text/stopwords.ts'
-import { type Analyzer, BIGRAM_PREFIX } from '../text/tokenize.ts'
+import { type Analyzer, BIGRAM_PREFIX, termList } from '../text/tokenize.ts'
 import type { IndexQuery, IndexReader } from './index.ts'
 import { frequencies } from './codes.ts'
 import { inverseFrequency } from './score.ts'
@@ -37,7 +37,7 @@ export function relatedTo(
     rest: '',
     url: '',
   })
-  const words = terms
+  const words = termList(terms)
     .map((term, i) => ({ term, count: frequencies[quants[i] as number] ?? 0 }))
     .filter(({ term }) => !term.startsWith(BIGRAM_PREFIX) && term.length > 1 && !isStopWord(term))
     .sort((a, b) => b.count - a.count)

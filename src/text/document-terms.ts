@@ -5,7 +5,7 @@ import { foldCase, foldText } from './normalize.ts'
 import { createPairCounter } from './pair-counter.ts'
 import { eachWordPair } from './phrase.ts'
 import { titleKeys } from './title-key.ts'
-import type { Term, TermMemory } from './term-memory.ts'
+import { WordMemory } from './word-memory.ts'
 
 /** A document keeps its first 20,000 distinct terms, title first. */
 export const DOCUMENT_TERMS_MAX = 20_000
@@ -47,14 +47,18 @@ export const fieldTexts = ({
   rest,
 })
 
-/** Distinct terms with `quants[i]` = min(63, round(8 log2(1 + weighted term frequency))) of `terms[i]`; `length` = weighted words without stop words. */
+/** Distinct terms with `quants[i]` = min(63, round(8 log2(1 + weighted term frequency))) of the i-th; `length` = weighted words without stop words. */
 export type DocumentTerms = {
-  terms: string[]
+  /** A line each, without the end of the last: one text, since a list of hundreds is dear to send to another thread. No term is empty. */
+  terms: string
   quants: Uint8Array<ArrayBuffer>
   length: number
   /** Distinct neighbouring words of title, text and rest (text/phrase.ts), ascending; null where they are too many to be counted. */
   pairs: Uint32Array<ArrayBuffer> | null
 }
+
+/** The lines of `terms`. */
+export const termList = (terms: string): string[] => (terms === '' ? [] : terms.split('\n'))
 
 /** Pairs of a document, repeats included: that many words are some 400 KB of text. */
 const PAIRS_MAX = 65_536
@@ -65,9 +69,8 @@ const SINGLE = 0x7fff
 /** The counters of one document at a time, used again for the next. */
 export class DocumentCounter {
   readonly #dictionary: Dictionary
-  readonly #memory: TermMemory
-  #document = 0
-  #found: Term[] = []
+  readonly #memory: WordMemory
+  readonly #lines = new Lines()
   readonly #hanPairs = createPairCounter(DOCUMENT_TERMS_MAX)
   #pairs = new Uint32Array(1_024)
   #pairCount = 0
@@ -77,15 +80,14 @@ export class DocumentCounter {
   #text = ''
   #run = ''
 
-  constructor(dictionary: Dictionary, memory: TermMemory) {
+  /** @param stem gets words of a-z */
+  constructor(dictionary: Dictionary, stem: (word: string) => string) {
     this.#dictionary = dictionary
-    this.#memory = memory
+    this.#memory = new WordMemory(stem)
   }
 
   count({ title, headings, text, rest, url }: DocumentText): DocumentTerms {
-    this.#memory.trim()
-    this.#document += 1
-    this.#found = []
+    this.#memory.begin()
     this.#hanPairs.clear()
     this.#length = 0
     this.#pairCount = 0
@@ -147,18 +149,22 @@ export class DocumentCounter {
   }
 
   #countWord(start: number, end: number): void {
-    if (this.#isFull() && !this.#memory.isKnown(this.#text, start, end)) return
-    const word = this.#memory.word(this.#text, start, end)
-    if (word.whole) this.#countTerm(word.whole.term)
-    for (const part of word.parts) this.#countTerm(part.term)
-    this.#length += this.#weight * word.counted
+    const memory = this.#memory
+    const word = this.#isFull()
+      ? memory.known(this.#text, start, end)
+      : memory.word(this.#text, start, end)
+    if (word < 0) return
+    const whole = memory.wholeOf(word)
+    if (whole >= 0) this.#countTerm(whole)
+    memory.eachPart(word, this.#countTerm)
+    this.#length += this.#weight * memory.countedOf(word)
   }
 
   readonly #countHan = (start: number, end: number, id: number): void => {
     if (this.#isFull()) return
-    const term = this.#memory.hanTerm(this.#run, start, end, id)
-    this.#countTerm(term)
-    if (!term.isStop) this.#length += this.#weight
+    const found = this.#memory.hanTerm(this.#run, start, end, id)
+    this.#countTerm(found >> 1)
+    if ((found & 1) === 0) this.#length += this.#weight
   }
 
   readonly #countPairWord = (start: number, end: number): void => {
@@ -197,32 +203,31 @@ export class DocumentCounter {
     if (!this.#isFull()) this.#countTerm(this.#memory.term(text))
   }
 
-  #countTerm(term: Term): void {
-    if (term.document !== this.#document) {
-      if (this.#isFull()) return
-      term.document = this.#document
-      term.frequency = 0
-      this.#found.push(term)
-    }
-    term.frequency += this.#weight
+  readonly #countTerm = (term: number): void => {
+    if (this.#isFull() && !this.#memory.isFound(term)) return
+    this.#memory.count(term, this.#weight)
   }
 
   #isFull(): boolean {
-    return this.#found.length + this.#hanPairs.size() >= DOCUMENT_TERMS_MAX
+    return this.#memory.found + this.#hanPairs.size() >= DOCUMENT_TERMS_MAX
   }
 
   #pack(): DocumentTerms {
-    const terms: string[] = []
-    const quants = new Uint8Array(this.#found.length + this.#hanPairs.size())
-    for (const term of this.#found) {
-      quants[terms.length] = quantise(term.frequency)
-      terms.push(term.text)
+    const { found } = this.#memory
+    const quants = new Uint8Array(found + this.#hanPairs.size())
+    const lines = this.#lines
+    lines.begin(this.#memory.unitsOfFound() + found + HAN_PAIR_UNITS * this.#hanPairs.size())
+    for (let n = 0; n < found; n += 1) {
+      quants[n] = quantise(this.#memory.frequencyAt(n))
+      lines.size += this.#memory.copyUnitsAt(n, lines.units, lines.size)
+      lines.units[lines.size++] = NEW_LINE
     }
+    let n = found
     this.#hanPairs.each((key, frequency) => {
-      quants[terms.length] = quantise(frequency)
-      terms.push(textOfKey(key))
+      quants[n++] = quantise(frequency)
+      writeKey(key, lines)
     })
-    return { terms, quants, length: this.#length / 10, pairs: this.#packPairs() }
+    return { terms: lines.text(), quants, length: this.#length / 10, pairs: this.#packPairs() }
   }
 }
 
@@ -247,12 +252,44 @@ export const TITLE_QUANT_MIN = codeOf(TITLE_WEIGHT)
 
 const PREFIX_UNIT = BIGRAM_PREFIX.charCodeAt(0)
 
-function textOfKey(key: number): string {
-  const first = (key >> 15) + HAN_FIRST
+function writeKey(key: number, lines: Lines): void {
+  const { units } = lines
+  units[lines.size++] = PREFIX_UNIT
+  units[lines.size++] = (key >> 15) + HAN_FIRST
   const second = key & SINGLE
-  return second === SINGLE
-    ? String.fromCharCode(PREFIX_UNIT, first)
-    : String.fromCharCode(PREFIX_UNIT, first, second + HAN_FIRST)
+  if (second !== SINGLE) units[lines.size++] = second + HAN_FIRST
+  units[lines.size++] = NEW_LINE
+}
+
+const NEW_LINE = 0x0a
+const HAN_PAIR_UNITS = 4
+/** A page of books needs more; that room is given back. */
+const LINE_UNITS_KEPT = 65_536
+
+/** Lines of text as they grow, each ended. */
+class Lines {
+  units = new Uint16Array(4_096)
+  size = 0
+
+  begin(unitsMax: number): void {
+    this.size = 0
+    const isWide = this.units.length > LINE_UNITS_KEPT
+    if (this.units.length < unitsMax || isWide)
+      this.units = new Uint16Array(Math.max(unitsMax, 4_096))
+  }
+
+  /** Without the end of the last line. One byte a unit where that is enough: it is sent, and split, at half the cost. */
+  text(): string {
+    const { units } = this
+    const size = Math.max(0, this.size - 1)
+    let all = 0
+    for (let i = 0; i < size; i += 1) all |= units[i] as number
+    const bytes = Buffer.from(units.buffer, 0, 2 * size)
+    if (all > 0xff) return bytes.toString('utf16le')
+    const narrow = Buffer.allocUnsafe(size)
+    for (let i = 0; i < size; i += 1) narrow[i] = units[i] as number
+    return narrow.toString('latin1')
+  }
 }
 
 /** Words of the path: no host (it is the same for all pages), no suffix that names a program, no query string. */

@@ -1,10 +1,10 @@
-/** Words seen before and their terms, so that each is folded, split and stemmed once. Holds the counters of the document at hand; counts nothing itself. */
+/** Words of queries and passages seen before, with their places and forms, so that each is folded, split and stemmed once. Pages are counted by word-memory.ts. */
 import { isStopWord } from './stopwords.ts'
 import { createWordTable, type WordTable } from './word-table.ts'
 import { splitWord, TERM_UNITS_MAX, type WordPart } from './words.ts'
 
-/** A term with its count in one document: `frequency` is that of document number `document`. `isStop`: its text is a stop word, unstemmed. */
-export type Term = { text: string; isStop: boolean; document: number; frequency: number }
+/** `isStop`: its text is a stop word, unstemmed. */
+export type Term = { text: string; isStop: boolean }
 
 /** Units [start, end) of the raw word; `form` is folded and not stemmed: it, not the term, decides whether this is a stop word (others, other). */
 export type WordTerm = WordPart & { term: Term; isStop: boolean }
@@ -17,15 +17,14 @@ export type TermMemory = {
   term(text: string): Term
   /** The analysis of the word of an alphabet that `eachRun` found at units [start, end). Its parts count from there. */
   word(text: string, start: number, end: number): Word
-  isKnown(text: string, start: number, end: number): boolean
   /** The term of units [start, end) of a Han run that the dictionary calls `id`. */
   hanTerm(run: string, start: number, end: number, id: number): Term
-  /** Forgets what was not seen for long where it has grown large. Only between documents: a text must stay one `Term` meanwhile. */
+  /** Forgets what was not seen for long where it has grown large. Only between texts: what is one term stays one `Term` meanwhile. */
   trim(): void
 }
 
-/** Words and terms of one generation, about 5 MB. There are two. With half of it a page of documentation met 49 unknown words, not 35. */
-const GENERATION_MAX = 32_768
+/** Words and terms of one generation, about 2.5 MB. There are two. */
+const GENERATION_MAX = 16_384
 /** Above it V8 makes slices, which would keep the whole page alive. */
 const COPIED_UNITS_MAX = 12
 const STEMMED = /^[a-z]+$/
@@ -64,7 +63,7 @@ export function createTermMemory(stem: (word: string) => string): TermMemory {
     let found = young.terms.get(text)
     if (found === undefined) {
       found = old.terms.get(text)
-      found ??= { text: ownCopy(text), isStop: isStopWord(text), document: -1, frequency: 0 }
+      found ??= { text: ownCopy(text), isStop: isStopWord(text) }
       young.terms.set(found.text, found)
     }
     return found
@@ -114,7 +113,6 @@ export function createTermMemory(stem: (word: string) => string): TermMemory {
       if (own.length <= 2 * TERM_UNITS_MAX) young.words.set(own, word)
       return word
     },
-    isKnown: (text, start, end) => young.words.get(text, start, end) !== undefined,
     hanTerm(run, start, end, id) {
       let found = young.hanTerms.get(id)
       if (found === undefined) {

@@ -9,13 +9,18 @@ import {
   type RunKind,
 } from './characters.ts'
 import type { Dictionary } from './dictionary.ts'
-import { DocumentCounter, type DocumentTerms, type DocumentText } from './document-terms.ts'
+import {
+  DocumentCounter,
+  type DocumentTerms,
+  type DocumentText,
+  termList,
+} from './document-terms.ts'
 import { foldCase, foldCaseWithOffsets, type FoldedText } from './normalize.ts'
 import { isStopWord } from './stopwords.ts'
 import { createTermMemory, type TermMemory, type WordTerm } from './term-memory.ts'
 import { isSimple } from './words.ts'
 
-export { BIGRAM_PREFIX }
+export { BIGRAM_PREFIX, termList }
 export type { DocumentTerms, DocumentText }
 
 /** Stored beside an index: terms of different versions do not meet. */
@@ -76,7 +81,7 @@ export type Analyzer = {
 /** One a thread: it remembers words. `loadTextTables` comes first. */
 export function createAnalyzer(dictionary: Dictionary): Analyzer {
   const memory = createTermMemory(stem)
-  const counter = new DocumentCounter(dictionary, memory)
+  const counter = new DocumentCounter(dictionary, stem)
   const placer = new TokenPlacer(dictionary, memory)
   return {
     version: analyzerVersion,

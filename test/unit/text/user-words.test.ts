@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import { textTables } from '../../../src/assets.ts'
 import type { Dictionary } from '../../../src/text/dictionary.ts'
 import { loadTextTables } from '../../../src/text/tables.ts'
-import { createAnalyzer } from '../../../src/text/tokenize.ts'
+import { createAnalyzer, termList } from '../../../src/text/tokenize.ts'
 import {
   analyzerKey,
   parseUserWords,
@@ -80,7 +80,7 @@ describe('the cut with user words', () => {
       rest: '',
       url: 'http://a.example/',
     })
-    assert.ok(terms.includes('奥特智行'))
+    assert.ok(termList(terms).includes('奥特智行'))
     assert.deepEqual(
       analyzer
         .query('奧特智行')
