@@ -110,7 +110,8 @@ export const settings = {
     default: 5_000,
     min: 200,
     max: 60_000,
-    about: 'Time for one page in a parser thread.',
+    about:
+      'Time for one page in a parser thread; while other programs keep the cores busy, up to six times as long.',
   },
   'wire-bytes-max': {
     type: 'integer',

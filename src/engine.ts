@@ -406,6 +406,8 @@ class Engine {
         ),
       sizeMax: config.parsers,
       jobTimeoutMs: config['parse-timeout-ms'],
+      // A page that waits for a core is no hostile one: with the seed of a site all of it was lost.
+      patience: 6,
       queueMax: parserQueueMax,
     })
   }

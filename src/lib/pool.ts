@@ -35,6 +35,11 @@ export type PoolOptions = {
   startTimeoutMs?: number
   /** Added to that until the thread says that it is ready. */
   loadTimeoutMs?: number
+  /**
+   * A thread that overruns but was hardly given a core meanwhile, because the machine is busy, may go on until its limit has passed
+   * this many times. Default 1: the clock alone counts.
+   */
+  patience?: number
   /** A thread without work ends after this. */
   idleMs?: number
   /** Jobs waiting for a thread. */
@@ -66,7 +71,14 @@ type Seat<Job, Result> = {
   task: Task<Job, Result> | null
   timer: NodeJS.Timeout | undefined
   isFresh: boolean
+  /** Quarters of the limit that the job has run, and the thread's CPU time when first and last asked after one of them, ms. */
+  quarters: number
+  firstCpuMs: number | null
+  lastCpuMs: number
 }
+
+/** Of the limit, spent on the CPU after the first quarter: less, and the thread was waiting for a core. On a quiet machine it is a half. */
+const workedShareMin = 0.3
 
 const startTimeoutMsDefault = 10_000
 /** Modules take 0.3 s of CPU time to load, of which a busy machine may give a hundredth. */
@@ -133,7 +145,15 @@ class ThreadPool<Job, Result> implements Pool<Job, Result> {
 
   #open(): Seat<Job, Result> {
     const worker = this.#options.spawn()
-    const seat: Seat<Job, Result> = { worker, task: null, timer: undefined, isFresh: true }
+    const seat: Seat<Job, Result> = {
+      worker,
+      task: null,
+      timer: undefined,
+      isFresh: true,
+      quarters: 0,
+      firstCpuMs: null,
+      lastCpuMs: 0,
+    }
     this.#seats.add(seat)
     worker.on('message', (reply: JobReply<Result> | typeof threadIsReady) => {
       if (reply !== threadIsReady) this.#finish(seat, reply)
@@ -174,10 +194,29 @@ class ThreadPool<Job, Result> implements Pool<Job, Result> {
 
   #limit(seat: Seat<Job, Result>, limitMs: number): void {
     clearTimeout(seat.timer)
-    seat.timer = setTimeout(
-      () => this.#end(seat, new JobFailure('timeout', `longer than ${limitMs} ms`)),
-      limitMs,
-    )
+    seat.quarters = 0
+    seat.firstCpuMs = null
+    seat.timer = setTimeout(this.#passQuarter, limitMs / 4, seat, limitMs)
+  }
+
+  readonly #passQuarter = (seat: Seat<Job, Result>, limitMs: number): void => {
+    const { patience = 1 } = this.#options
+    seat.quarters += 1
+    const isOver = seat.quarters >= 4 * patience || (seat.quarters >= 4 && hasWorked(seat, limitMs))
+    if (isOver) return this.#end(seat, new JobFailure('timeout', `longer than ${limitMs} ms`))
+    if (patience > 1) void this.#askCpu(seat)
+    seat.timer = setTimeout(this.#passQuarter, limitMs / 4, seat, limitMs)
+  }
+
+  /** A thread in native code may answer late, or not before it ends. */
+  async #askCpu(seat: Seat<Job, Result>): Promise<void> {
+    const { task, worker } = seat
+    // Of a thread that has ended meanwhile there is none: 'exit' tells that.
+    const usage = await worker.cpuUsage().catch(() => null)
+    if (seat.task !== task || usage === null) return
+    const { user, system } = usage
+    seat.lastCpuMs = (user + system) / 1_000
+    seat.firstCpuMs ??= seat.lastCpuMs
   }
 
   #finish(seat: Seat<Job, Result>, reply: JobReply<Result>): void {
@@ -213,5 +252,10 @@ class ThreadPool<Job, Result> implements Pool<Job, Result> {
     if (!this.#isClosed) this.#fill()
   }
 }
+
+const hasWorked = (
+  { firstCpuMs, lastCpuMs }: Pick<Seat<unknown, unknown>, 'firstCpuMs' | 'lastCpuMs'>,
+  limitMs: number,
+): boolean => firstCpuMs !== null && lastCpuMs - firstCpuMs >= workedShareMin * limitMs
 
 const closedFailure = (): JobFailure => new JobFailure('closed', 'the pool was closed')

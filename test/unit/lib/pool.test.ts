@@ -9,6 +9,7 @@ import {
   JobFailure,
   type JobFailureKind,
   type Pool,
+  type PoolOptions,
   threadIsReady,
 } from '../../../src/lib/pool.ts'
 
@@ -20,6 +21,7 @@ const acts = {
   thread: () => threadId,
   bytes: (job) => job.body.byteLength,
   hang: () => { for (;;); },
+  wait: (job) => { Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, job.value); return 1 },
   leave: () => process.exit(3),
   grow: () => { const kept = []; for (;;) kept.push(new Array(10000).fill(kept.length)) },
 }
@@ -39,7 +41,7 @@ const failsAs =
     error instanceof JobFailure && error.kind === kind
 
 async function withPool(
-  options: { sizeMax?: number; jobTimeoutMs?: number; idleMs?: number; queueMax?: number },
+  options: Partial<Omit<PoolOptions, 'spawn'>>,
   use: (pool: Pool<Job, number>, workers: Worker[]) => Promise<void>,
 ): Promise<void> {
   const workers: Worker[] = []
@@ -148,6 +150,24 @@ describe('a pool of threads', { timeout: 30_000 }, () => {
       const unsendable = { act: 'double', value: 1, body: (() => 0) as unknown as ArrayBuffer }
       await assert.rejects(pool.run(unsendable), { name: 'DataCloneError' })
       assert.equal(await pool.run({ act: 'double', value: 5 }), 10)
+    }))
+
+  const waits: [patience: number, outcome: string][] = [
+    [1, 'timeout'],
+    [2, 'timeout'],
+    [50, 'done'],
+  ]
+  for (const [patience, outcome] of waits)
+    it(`with a patience of ${patience}, a job that got no core for four times its limit ends as ${outcome}`, () =>
+      withPool({ jobTimeoutMs: 200, patience }, async (pool) => {
+        const job = pool.run({ act: 'wait', value: 800 })
+        if (outcome === 'done') assert.equal(await job, 1)
+        else await assert.rejects(job, failsAs('timeout'))
+      }))
+
+  it('has no patience with a job that keeps its core busy', () =>
+    withPool({ jobTimeoutMs: 200, patience: 1_000 }, async (pool) => {
+      await assert.rejects(pool.run({ act: 'hang' }), failsAs('timeout'))
     }))
 
   it('counts the time of the first job of a thread from when the thread is ready', async () => {
