@@ -31,6 +31,7 @@ import { Sessions, type SessionSettings } from './crawl/sessions.ts'
 import { openSeenFilter, type SeenFile } from './crawl/seen.ts'
 import { crawlLimitsOf, revisitsOf } from './crawl-options.ts'
 import { agentToken, egressOptions, fetchLimits } from './egress-options.ts'
+import { openEngineStore } from './engine-store.ts'
 import { IndexKeeper } from './index-keeper.ts'
 import { createEgress, type Egress } from './lib/egress.ts'
 import { AppError, plainError } from './lib/errors.ts'
@@ -50,7 +51,7 @@ import type {
   SourceStatus,
 } from './store/records.ts'
 import { type AskedQuery, forgetQueries, rememberQueries } from './store/asked-queries.ts'
-import { openStore, type Store } from './store/store.ts'
+import type { Store } from './store/store.ts'
 import { loadTextTables } from './text/tables.ts'
 import { wordFolderOf } from './word-folder.ts'
 import { WordKeeper } from './word-keeper.ts'
@@ -120,10 +121,7 @@ class Engine {
 
   static async open(data: EngineData, log: Log): Promise<Engine> {
     const { directory, profile } = data
-    const store = openStore(join(directory, 'findling.db'), {
-      cacheKb: profile.cacheKb.engine,
-      log,
-    })
+    const store = openEngineStore(directory, profile, log)
     const seenFile = join(directory, 'seen.bloom')
     const seen = await openSeenFilter(seenFile, store, log, profile.bloom)
     return new Engine(data, log, store, seen)

@@ -39,7 +39,7 @@ export function run({ file, tables, profile }: SearchData): void {
     suggest: ({ q, limit }: { q: string; limit: number }) => searcher.suggest(q, limit),
     document: (id: string) => searcher.document(id),
     stats: () => reader.stats(),
-    export: ({ after, limit }: ExportCall) => searcher.exportAfter(after, limit),
+    export: ({ after, limit }: ExportCall) => reader.exportAfter(after, limit),
     rest() {
       dropPages(reader.db)
       return collectGarbage()

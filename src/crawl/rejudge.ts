@@ -88,7 +88,11 @@ function judgeOne(
   const keywords =
     judge === null
       ? extra.keywords
-      : keywordsWhere(extra.keywords, (word) => judge.mask(word) === word)
+      : keywordsWhere(extra.keywords, (word) => {
+          const isMasked = judge.mask(word) !== word
+          if (isMasked) store.forgetKeyword(word)
+          return !isMasked
+        })
   const judged = {
     ...extra,
     description: parts.description,

@@ -24,6 +24,8 @@ export type SearchRequest = {
   /** Media types or their short names. */
   type: readonly string[]
   fields: readonly FieldCondition[]
+  /** A hit has all of them among its keywords. */
+  keyword: readonly string[]
   /** ISO 8601 date or duration (P7D); null = no bound. Judged against published_at, else changed_at. */
   since: string | null
   until: string | null
@@ -31,7 +33,7 @@ export type SearchRequest = {
   group: 'duplicate' | 'none'
   /** One hit for each site. */
   collapse: 'site' | null
-  /** host | lang | type | date | field:NAME | field:NAME/NODE, as facets.ts reads them. */
+  /** host | lang | type | date | keyword | field:NAME | field:NAME/NODE, as facets.ts reads them. */
   facets: readonly string[]
   facetLimit: number
   /** Width of a snippet in columns: a CJK character counts two. */

@@ -3,6 +3,7 @@ import type { Db } from '../lib/sqlite.ts'
 import type { FieldCondition } from './answer.ts'
 import { createOriginals, type Originals } from '../store/originals.ts'
 import { Fields } from './fields.ts'
+import { KeywordLists } from './keyword-lists.ts'
 import { refuseLate } from './posting-reads.ts'
 
 type Row = {
@@ -28,6 +29,8 @@ export type Filter = {
   fileType: readonly string[]
   type: readonly string[]
   fields: readonly FieldCondition[]
+  /** All of them. */
+  keyword: readonly string[]
   /** Milliseconds, [sinceMs, untilMs). */
   sinceMs: number | null
   untilMs: number | null
@@ -51,11 +54,13 @@ export class Attributes {
   readonly #hostName
   readonly #docno
   readonly #fields: Fields
+  readonly #keywords: KeywordLists
   readonly #originals: Originals
   /** By fold key, of those that were asked for since the last change; null = none of them is shown before the others. */
   readonly #originalOf = new Map<number, number | null>()
   #areFieldsFresh = false
   #deadlineMs = Number.POSITIVE_INFINITY
+  #areKeywordsFresh = false
   #dataVersion: unknown
   #lastDocno = 0
   #rows = 0
@@ -97,6 +102,7 @@ export class Attributes {
     this.#hostName = db.prepare<{ origin: string }>('SELECT origin FROM host WHERE id=?')
     this.#docno = db.prepare<{ docno: number }>('SELECT docno FROM doc WHERE url_id=?')
     this.#fields = new Fields(db)
+    this.#keywords = new KeywordLists(db)
     this.#originals = createOriginals(db)
   }
 
@@ -111,6 +117,7 @@ export class Attributes {
     if (version === this.#dataVersion) return
     this.#dataVersion = version
     this.#areFieldsFresh = false
+    this.#areKeywordsFresh = false
     this.#originalOf.clear()
     const copies = this.#copyMark.count
     if (this.#rows > (living + copies) * 1.5 + staleRowsMax) this.#forget()
@@ -129,6 +136,18 @@ export class Attributes {
   readFieldsOn(untilMs: number): boolean {
     this.#areFieldsFresh = this.#fields.refresh(untilMs)
     return this.#areFieldsFresh
+  }
+
+  /** As `fields`. */
+  keywords(): KeywordLists {
+    if (!this.#areKeywordsFresh && !this.readKeywordsOn(this.#deadlineMs)) this.refuseLate()
+    return this.#keywords
+  }
+
+  /** As `readFieldsOn`. */
+  readKeywordsOn(untilMs: number): boolean {
+    this.#areKeywordsFresh = this.#keywords.refresh(untilMs)
+    return this.#areKeywordsFresh
   }
 
   /** @throws AppError overloaded where the question at hand has no time left */
@@ -252,6 +271,11 @@ export class Attributes {
       tests.push((docno) => wanted.has(types[docno] as number))
     }
     if (filter.fields.length > 0) tests.push(...this.fields().accepts(filter.fields))
+    for (const word of filter.keyword) {
+      const lists = this.keywords()
+      const id = lists.idOf(word)
+      tests.push((docno) => id !== null && lists.has(docno, id))
+    }
     if (sinceMs !== null) tests.push((docno) => (dates[docno] as number) >= sinceMs)
     if (untilMs !== null) tests.push((docno) => (dates[docno] as number) < untilMs)
     return tests.length === 0 ? null : (docno) => tests.every((test) => test(docno))
@@ -343,6 +367,9 @@ export class Attributes {
     this.#copyMark = { count: 0, docnos: 0, originals: 0 }
     this.#groups = new Set()
     this.#fields.forget()
+    this.#areFieldsFresh = false
+    this.#keywords.forget()
+    this.#areKeywordsFresh = false
     this.#lastDocno = 0
     this.#rows = 0
   }

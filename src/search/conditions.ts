@@ -66,6 +66,7 @@ const costs: Record<Condition['kind'], number> = {
   site: 4,
   title: 4,
   field: 5,
+  keyword: 5,
   url: 5,
   phrase: 6,
   not: 7,
@@ -157,6 +158,8 @@ class Evaluator {
         )
       case 'field':
         return this.#field(condition)
+      case 'keyword':
+        return this.#withCopies(this.#sets.keyword(condition.text))
     }
   }
 
@@ -349,6 +352,7 @@ const noFilter = {
   fileType: [],
   type: [],
   fields: [],
+  keyword: [],
   sinceMs: null,
   untilMs: null,
 }

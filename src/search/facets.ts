@@ -1,7 +1,8 @@
-/** Counts by host, language, type, date or field over all that a search found. A value counts the hits that the search with it as a further filter has. */
+/** Counts by host, language, type, date, keyword or field over all that a search found. A value counts the hits that the search with it as a further filter has. */
 import { AppError } from '../lib/errors.ts'
 import type { FacetValue } from './answer.ts'
 import type { Attributes } from './attributes.ts'
+import { countKeywords } from './keyword-facet.ts'
 import type { Matches } from './matches.ts'
 
 export const facetsMax = 10
@@ -19,17 +20,19 @@ type Buckets = {
 
 type Wish =
   | { kind: 'host' | 'lang' | 'type' }
+  | { kind: 'keyword' }
   | { kind: 'date'; unit: DateUnit | null }
   | { kind: 'field'; name: string; node: string | null }
 type DateUnit = 'year' | 'month' | 'day'
 
 /**
- * `host`, `lang` (`language`), `type`, `date` (`date:year`, `date:month`, `date:day`), `field:NAME` (`field.NAME`); for `field:*` see facetsFor. Of a field whose values are
+ * `host`, `lang` (`language`), `type`, `keyword`, `date` (`date:year`, `date:month`, `date:day`), `field:NAME` (`field.NAME`); for `field:*` see facetsFor. Of a field whose values are
  * paths (a/b/c) it gives the first steps; `field:NAME/a` gives the steps below a, `field:NAME/` the first ones, whatever the values are.
  * @throws AppError invalid_parameter
  */
 export function readFacet(text: string): Wish {
-  if (text === 'host' || text === 'lang' || text === 'type') return { kind: text }
+  if (text === 'host' || text === 'lang' || text === 'type' || text === 'keyword')
+    return { kind: text }
   if (text === 'site') return { kind: 'host' }
   if (text === 'language') return { kind: 'lang' }
   const unit = /^date(?::(year|month|day))?$/.exec(text)
@@ -38,7 +41,7 @@ export function readFacet(text: string): Wish {
   if (name === undefined)
     throw new AppError(
       'invalid_parameter',
-      `facets: "${text}" is none of host, lang, type, date, field:NAME`,
+      `facets: "${text}" is none of host, lang, type, date, keyword, field:NAME`,
     )
   return { kind: 'field', name, node: node === undefined ? null : node.replace(/\/+$/, '') }
 }
@@ -81,14 +84,17 @@ const anyField = 'field:*'
 const anyFieldsMax = 6
 const fewValues = 20
 
-/** Most frequent first, then by value; at most `limit`. */
+/** Most frequent first, then by value; at most `limit`. @param hides a keyword that may not be shown */
 export function countFacet(
   text: string,
   limit: number,
   matches: Matches,
   attributes: Attributes,
+  hides: (word: string) => boolean = () => false,
 ): FacetValue[] {
-  const buckets = bucketsOf(readFacet(text), matches, attributes)
+  const wish = readFacet(text)
+  if (wish.kind === 'keyword') return countKeywords(limit, matches, attributes.keywords(), hides)
+  const buckets = bucketsOf(wish, matches, attributes)
   if (buckets === null) return []
   const counts = matches.count(buckets.end, buckets.each)
   const filled: { bucket: number; count: number }[] = []
@@ -110,7 +116,11 @@ export function countFacet(
 }
 type Filled = { bucket: number; count: number }
 
-function bucketsOf(wish: Wish, matches: Matches, attributes: Attributes): Buckets | null {
+function bucketsOf(
+  wish: Exclude<Wish, { kind: 'keyword' }>,
+  matches: Matches,
+  attributes: Attributes,
+): Buckets | null {
   const plain = { hasChildren: () => false, isOrdered: false }
   switch (wish.kind) {
     case 'host': {

@@ -1,4 +1,4 @@
-/** Which documents have a language, a type, a site or a value of a field, as exact sets that are kept between queries. Read-only. */
+/** Which documents have a language, a type, a site, a keyword or a value of a field, as exact sets that are kept between queries. Read-only. */
 import type { Db } from '../lib/sqlite.ts'
 import { RoaringSet } from '../lib/roaring.ts'
 import type { Attributes, Filter } from './attributes.ts'
@@ -27,7 +27,15 @@ const looseMax = 10_000
 const valuesUnwatched = 1_024
 const documentsUnwatched = 16_384
 
-const nothing = { site: [], notSite: [], lang: [], fileType: [], type: [], fields: [] } as const
+const nothing = {
+  site: [],
+  notSite: [],
+  lang: [],
+  fileType: [],
+  type: [],
+  fields: [],
+  keyword: [],
+} as const
 
 /** A document never changes what it has: a changed page has a new number. So a set is made once, and goes on with the documents that come. */
 export class FilterSets {
@@ -83,6 +91,18 @@ export class FilterSets {
       return isWanted
     }
     this.#goOn(key, kept, kept.wanted.size === 0 ? () => false : hasWanted)
+    return this.#keep(key, kept)
+  }
+
+  /** Documents with this keyword, in whatever spelling, likewise. */
+  keyword(word: string): RoaringSet {
+    const lists = this.#attributes.keywords()
+    const id = lists.idOf(word)
+    if (id === null) return new RoaringSet()
+    const key = `keyword ${id}`
+    this.#forgetOld()
+    const kept = this.#of(key)
+    this.#goOn(key, kept, (docno) => lists.has(docno, id))
     return this.#keep(key, kept)
   }
 

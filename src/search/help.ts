@@ -61,7 +61,7 @@ type Offer = { filter: string; parameter: string | null; request: SearchRequest 
 
 /** Each filter in force, with the request that lacks it; where there are several, also the one that lacks all. */
 function filtersOf(request: SearchRequest): Offer[] {
-  const { site, notSite, lang, type, fields, since, until } = request
+  const { site, notSite, lang, type, fields, keyword, since, until } = request
   const offers: Offer[] = []
   const offer = (filter: string, parameter: string, change: Partial<SearchRequest>): void => {
     offers.push({ filter, parameter, request: { ...request, ...change } })
@@ -73,6 +73,8 @@ function filtersOf(request: SearchRequest): Offer[] {
   if (type.length > 0) offer(type.map((name) => `type:${name}`).join(' '), 'type', { type: [] })
   if (since !== null) offer(`since ${since}`, 'since', { since: null })
   if (until !== null) offer(`until ${until}`, 'until', { until: null })
+  if (keyword.length > 0)
+    offer(keyword.map((word) => `keyword:${word}`).join(' '), 'keyword', { keyword: [] })
   for (const condition of fields)
     offer(condition.values.join(' ') || condition.name, `field.${condition.name}`, {
       fields: fields.filter((other) => other !== condition),
@@ -86,10 +88,19 @@ function filtersOf(request: SearchRequest): Offer[] {
     })
   const shown = offers.slice(0, filtersTriedMax)
   if (offers.length < 2) return shown
-  const none = { site: [], notSite: [], lang: [], type: [], fields: [], since: null, until: null }
+  const none = {
+    site: [],
+    notSite: [],
+    lang: [],
+    type: [],
+    fields: [],
+    keyword: [],
+    since: null,
+    until: null,
+  }
   const q = written.reduce(withoutText, request.q)
   return [...shown, { filter: '*', parameter: '*', request: { ...request, ...none, q } }]
 }
 
 const operator =
-  /(?:^|\s)-?(?:site|lang|filetype|before|after|intitle|inurl|field)[:：](?:"[^"]*"|\S+)/giu
+  /(?:^|\s)-?(?:site|lang|filetype|before|after|intitle|inurl|field|keyword)[:：](?:"[^"]*"|\S+)/giu

@@ -208,8 +208,8 @@ const listIdOf = (cursor: string): number =>
 
 /** What a cursor belongs to: all of a question but how much of it is shown. */
 function markOf(request: SearchRequest): Buffer {
-  const { q, sort, match, site, notSite, lang, type, fields, since, until, group, collapse } =
-    request
+  const { q, sort, match, site, notSite, lang, type, fields, keyword } = request
+  const { since, until, group, collapse } = request
   const question = [
     q,
     sort,
@@ -219,6 +219,7 @@ function markOf(request: SearchRequest): Buffer {
     lang,
     type,
     fields,
+    ...(keyword.length > 0 ? [{ keyword }] : []),
     since,
     until,
     group,

@@ -174,6 +174,7 @@ function wantedTexts(
       case 'type':
       case 'time':
       case 'field':
+      case 'keyword':
         return []
     }
   })

@@ -24,6 +24,8 @@ export type Condition =
   | { kind: 'prefix'; text: string }
   | { kind: 'url'; text: string }
   | { kind: 'site' | 'lang' | 'type'; text: string }
+  /** One of the page's keywords, in whatever spelling. */
+  | { kind: 'keyword'; text: string }
   /** Milliseconds, [afterMs, beforeMs). */
   | { kind: 'time'; afterMs: number | null; beforeMs: number | null }
   | { kind: 'field'; name: string; test: FieldTest }
@@ -45,6 +47,8 @@ export type ParsedQuery = {
   notSite: string[]
   lang: string[]
   fileType: string[]
+  /** All of these. */
+  keyword: string[]
   /** Milliseconds, [after, before). */
   afterMs: number | null
   beforeMs: number | null
@@ -70,6 +74,7 @@ const operators = {
   before: 'before',
   after: 'after',
   field: 'field',
+  keyword: 'keyword',
   related: 'related',
 } as const
 type Operator = (typeof operators)[keyof typeof operators]
@@ -98,6 +103,7 @@ export function parseQuery(text: string): ParsedQuery {
     notSite: [],
     lang: [],
     fileType: [],
+    keyword: [],
     afterMs: null,
     beforeMs: null,
     related: null,
@@ -241,6 +247,8 @@ class Parser {
         return { kind: 'title', text: value, isPhrase: isQuoted }
       case 'inurl':
         return { kind: 'url', text: value }
+      case 'keyword':
+        return { kind: 'keyword', text: value }
       case 'related':
         this.related ??= value
         return null
@@ -292,6 +300,9 @@ function addTop(parsed: ParsedQuery, condition: Condition): void {
       return
     case 'type':
       parsed.fileType.push(condition.text)
+      return
+    case 'keyword':
+      parsed.keyword.push(condition.text)
       return
     case 'time':
       parsed.afterMs = latest(parsed.afterMs, condition.afterMs)

@@ -19,6 +19,7 @@ export const requestDefaults: Omit<SearchRequest, 'q'> = {
   lang: [],
   type: [],
   fields: [],
+  keyword: [],
   since: null,
   until: null,
   group: 'duplicate',
@@ -60,6 +61,7 @@ export function filterOf(request: SearchRequest, parsed: ParsedQuery, nowMs: num
     fileType: parsed.fileType,
     type: request.type.map((type) => type.toLowerCase()),
     fields: request.fields,
+    keyword: [...request.keyword, ...parsed.keyword],
     sinceMs: latest(since?.fromMs ?? null, parsed.afterMs),
     untilMs: earliest(until?.toMs ?? null, parsed.beforeMs),
   }

@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto'
 import { dirname } from 'node:path'
 import { AppError } from '../lib/errors.ts'
-import type { ExportPage } from '../store/read-documents.ts'
 import type { Reader } from '../store/reader.ts'
 import type { DocumentRecord } from '../store/records.ts'
 import type { Analyzer } from '../text/tokenize.ts'
@@ -26,7 +25,7 @@ import { KnownTexts } from './known-texts.ts'
 import { createHelp } from './help.ts'
 import { createHitMaker } from './hits.ts'
 import type { IndexAnswer, IndexHit, PackedSegment } from './index.ts'
-import { createRarity, keywordsMax, mostTelling, type RarityOf } from './keywords.ts'
+import { createRarity, keywordsMax, mostTelling } from './keywords.ts'
 import { Pager, type Page } from './paging.ts'
 import { freshnessOf, type Plan, planQuery } from './plan.ts'
 import { type ParsedQuery, parseQuery, queryCharsMax } from './query.ts'
@@ -66,8 +65,6 @@ export type Searcher = {
   suggest(q: string, limit: number): SuggestAnswer
   /** A document, its keywords by what is in the index now; null where there is none with this id. */
   document(id: string): DocumentRecord | null
-  /** As the store's `exportAfter`, likewise. */
-  exportAfter(cursor: number, limit: number): ExportPage
   /** Copies of a page and pages on the same matter; null where there is no such page. @param deadlineMs as above */
   similar(id: string, limit: number, deadlineMs: number): SimilarAnswer | null
   /** A few searches for words of the newest titles, one a call; false after the last. Before them a first query takes its time over cold code and tables. */
@@ -94,7 +91,7 @@ export function createSearcher(store: Reader, analyzer: Analyzer | CurrentAnalyz
   const hides = (text: string): boolean => isHidden(text, hidden)
   const suggester = createSuggester(store, analyzer, index, hides, known)
   const similar = createSimilar(store, analyzer, index)
-  const answer = createAnswerer(tools, analyzer)
+  const answer = createAnswerer({ ...tools, hides }, analyzer)
   const within = <R>(work: () => R, deadlineMs = Number.POSITIVE_INFINITY): R => {
     index.begin()
     try {
@@ -108,7 +105,8 @@ export function createSearcher(store: Reader, analyzer: Analyzer | CurrentAnalyz
     }
   }
 
-  const withKeywords = (record: DocumentRecord, rarityOf: RarityOf): DocumentRecord => {
+  const withKeywords = (record: DocumentRecord): DocumentRecord => {
+    const rarityOf = createRarity(analyzer, index)
     const keywords = store.keywordsOf(record.id).filter(({ word }) => !hides(word))
     const telling = mostTelling(keywords, rarityOf, keywordsMax)
     return { ...record, keywords: telling.map(({ word }) => word) }
@@ -134,18 +132,17 @@ export function createSearcher(store: Reader, analyzer: Analyzer | CurrentAnalyz
     document: (id) =>
       within(() => {
         const record = store.documentRecord(id)
-        return record && withKeywords(record, createRarity(analyzer, index))
-      }),
-    exportAfter: (cursor, limit) =>
-      within(() => {
-        const found = store.exportAfter(cursor, limit)
-        const rarityOf = createRarity(analyzer, index)
-        return { ...found, records: found.records.map((one) => withKeywords(one, rarityOf)) }
+        return record && withKeywords(record)
       }),
     similar: (id, limit, deadlineMs) => within(() => similar(id, limit, deadlineMs)),
     warmUp: () =>
       warmUp() ||
-      within(() => known.readOn() || !attributes.readFieldsOn(performance.now() + warmUpSliceMs)),
+      within(
+        () =>
+          known.readOn() ||
+          !attributes.readFieldsOn(performance.now() + warmUpSliceMs) ||
+          !attributes.readKeywordsOn(performance.now() + warmUpSliceMs),
+      ),
   }
 }
 
@@ -192,7 +189,11 @@ const showerOf =
 type Once = { answer: SearchAnswer; plan: Plan }
 type Answerer = (request: SearchRequest, deadlineMs: number) => SearchAnswer
 
-function createAnswerer(tools: FinderTools, analyzer: Analyzer): Answerer {
+/** `hides`: a text that is not offered. */
+type AnswerTools = FinderTools & { hides: Hides }
+type Hides = (text: string) => boolean
+
+function createAnswerer(tools: AnswerTools, analyzer: Analyzer): Answerer {
   const { store, index, attributes } = tools
   const begin = createBegin(tools, analyzer)
   const help = createHelp((asked, deadlineMs) => begin(asked, deadlineMs).finder.count().total)
@@ -205,7 +206,7 @@ function createAnswerer(tools: FinderTools, analyzer: Analyzer): Answerer {
   const pager = new Pager({
     attributes,
     key: cursorKeyOf(store),
-    facets: (request, finder) => facetsOf(request, finder, attributes),
+    facets: (request, finder) => facetsOf(request, finder, tools),
     siteCounts: (request, finder) => siteCountsOf(request, finder, attributes),
   })
 
@@ -214,7 +215,7 @@ function createAnswerer(tools: FinderTools, analyzer: Analyzer): Answerer {
     const { parsed, plan, finder } = begin(request, deadlineMs)
     const page =
       request.cursor === null
-        ? firstPage(request, finder, attributes, pager)
+        ? firstPage(request, finder, tools, pager)
         : pager.page(request, finder)
     const hits = show(page, plan, request)
     const isEmpty = page.total === 0
@@ -274,12 +275,7 @@ function createBegin(tools: FinderTools, analyzer: Analyzer) {
   }
 }
 
-function firstPage(
-  request: SearchRequest,
-  finder: Finder,
-  attributes: Attributes,
-  pager: Pager,
-): Page {
+function firstPage(request: SearchRequest, finder: Finder, tools: AnswerTools, pager: Pager): Page {
   const end = request.offset + request.limit
   const { hits, isExact, matched } = finder.find(end + 1)
   const shown = hits.slice(request.offset, end)
@@ -289,8 +285,8 @@ function firstPage(
     total: finder.matches.total(),
     isExact,
     matched,
-    facets: facetsOf(request, finder, attributes),
-    siteCounts: siteCountsOf(request, finder, attributes),
+    facets: facetsOf(request, finder, tools),
+    siteCounts: siteCountsOf(request, finder, tools.attributes),
     next: hits.length > end ? pager.begin(request, shown) : null,
   }
 }
@@ -298,12 +294,12 @@ function firstPage(
 const facetsOf = (
   { facets, facetLimit }: SearchRequest,
   { matches }: Finder,
-  attributes: Attributes,
+  { attributes, hides }: AnswerTools,
 ): Facets =>
   Object.fromEntries(
     facetsFor(facets, matches, attributes).map((facet) => [
       facet,
-      countFacet(facet, facetLimit, matches, attributes),
+      countFacet(facet, facetLimit, matches, attributes, hides),
     ]),
   )
 

@@ -34,7 +34,8 @@ const documentRecord = record({
   author: string,
   keywords: {
     ...strings,
-    description: 'At most ten, those first that tell the page from the others that are there now',
+    description:
+      'At most ten, those first that tell the page from the others that are there now; in an export those first that the page says most of',
   },
   published_at: timeOrNull,
   fetched_at: time,

@@ -13,13 +13,9 @@ const singlesMax = 5
 type FacetList = { label: string; items: HtmlValue[] }
 
 /** null where there is nothing to choose. */
-export function facetLists(
-  look: Look,
-  request: SearchRequest,
-  { facets }: SearchAnswer,
-): HtmlValue {
-  const lists = Object.entries(facets)
-    .map(([facet, values]) => listOf(look, request, facet, values, facets))
+export function facetLists(look: Look, request: SearchRequest, answer: SearchAnswer): HtmlValue {
+  const lists = Object.entries(answer.facets)
+    .map(([facet, values]) => listOf(look, request, facet, values, answer))
     .filter((list) => list !== null)
   if (lists.length === 0) return null
   return html`<nav class="facets" id="narrow" aria-label="${look.messages.narrow}">
@@ -40,9 +36,13 @@ function listOf(
   request: SearchRequest,
   facet: string,
   values: readonly FacetValue[],
-  all: SearchAnswer['facets'],
+  { facets: all, total }: SearchAnswer,
 ): FacetList | null {
-  const shown = values.filter(({ value }) => value.length <= valueCharsMax)
+  // A keyword of one hit names it, one of all hits leaves all.
+  const tells = (count: number): boolean => count > 1 && count < total.value
+  const shown = values.filter(
+    ({ value, count }) => value.length <= valueCharsMax && (facet !== 'keyword' || tells(count)),
+  )
   const link = (value: FacetValue): Html =>
     html`<li>
       <a rel="nofollow" href="${addressOf(look, request, narrowed(request, facet, value.value))}"
@@ -108,6 +108,7 @@ function narrowed(request: SearchRequest, facet: string, value: string): Partial
   if (kind === 'host' || kind === 'site') return { site: [value] }
   if (kind === 'lang' || kind === 'language') return { lang: [value] }
   if (kind === 'type') return { type: [value] }
+  if (kind === 'keyword') return { keyword: [...request.keyword, value] }
   if (kind === 'date') return { since: value, until: value }
   const [, name = ''] = /^field[:.]([^/]+)/.exec(facet) ?? []
   const others = request.fields.filter((condition) => condition.name !== name)

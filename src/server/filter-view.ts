@@ -54,6 +54,9 @@ export function filtersInForce(look: Look, { request, answer }: ResultPage): Htm
     ...request.type.map((value) =>
       removed(valueLabel(look, 'type', value), { type: without(request.type, value) }),
     ),
+    ...request.keyword.map((word) =>
+      removed(look.messages.keyword(word), { keyword: without(request.keyword, word) }),
+    ),
     ...request.fields.flatMap((condition) => {
       const fields = request.fields.filter((other) => other !== condition)
       return removed(conditionLabel(condition), { fields })
@@ -128,6 +131,7 @@ function lacking(request: SearchRequest, parameter: string | null): Partial<Sear
     case 'site':
     case 'lang':
     case 'type':
+    case 'keyword':
       return { [parameter]: [] }
     case '-site':
       return { notSite: [] }

@@ -45,7 +45,10 @@ export type Messages = {
   narrow: string
   filtersInForce: string
   all: string
-  facetNames: Record<'host' | 'lang' | 'type' | 'date', string>
+  facetNames: Record<'host' | 'lang' | 'type' | 'date' | 'keyword', string>
+  /** A filter in force. */
+  keyword: (word: string) => string
+  keywords: string
   listing: string
   without: string
   missing: string
@@ -198,7 +201,9 @@ export const english: Messages = {
   narrow: 'Narrow the search',
   filtersInForce: 'Filters',
   all: 'All',
-  facetNames: { host: 'Site', lang: 'Language', type: 'Type', date: 'Date' },
+  facetNames: { host: 'Site', lang: 'Language', type: 'Type', date: 'Date', keyword: 'Keyword' },
+  keyword: (word) => `Keyword: ${word}`,
+  keywords: 'Keywords',
   listing: 'All pages that fit the filters',
   without: 'Without this site',
   missing: 'Not on this page:',

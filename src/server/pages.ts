@@ -1,5 +1,6 @@
 /** The pages everyone may see: start, results, stored text. Complete without scripts; the administrator's pages are in admin-pages.ts. */
 import type { SearchRequest } from '../search/answer.ts'
+import { requestDefaults } from '../search/request.ts'
 import type { DocumentRecord, StoreStats } from '../store/records.ts'
 import { crawlForm } from './admin-views.ts'
 import { searchParameters } from './api-schemas.ts'
@@ -8,7 +9,7 @@ import { firstOf, page, text } from './call.ts'
 import type { Call, Route } from './call.ts'
 import type { SearchPort } from './control.ts'
 import { html, webHref } from './html.ts'
-import type { Html } from './html.ts'
+import type { Html, HtmlValue } from './html.ts'
 import { objectOfQuery } from './json-schema.ts'
 import { frame, languageHeaders, lookOf, searchForm } from './layout.ts'
 import type { Look } from './layout.ts'
@@ -16,7 +17,7 @@ import type { PublicFiles } from './public-files.ts'
 import { rankingRoute } from './ranking-page.ts'
 import { readSearch } from './requests.ts'
 import { documentOf, refuseWhileStarting, shownOf } from './routes.ts'
-import { countedFacets, hasFilter, pageSnippet } from './search-address.ts'
+import { addressOf, countedFacets, hasFilter, pageSnippet } from './search-address.ts'
 import { resultPage } from './search-view.ts'
 
 export type PageOptions = { search: SearchPort; publicFiles: PublicFiles }
@@ -59,6 +60,26 @@ function requestOf(call: Call): SearchRequest {
   return readSearch({ q: '', ...question, snippet: question['snippet'] ?? pageSnippet })
 }
 
+/** The most telling ones, each as a search for it. */
+function keywordLinks(look: Look, { keywords }: DocumentRecord): HtmlValue {
+  if (keywords.length === 0) return null
+  const links = keywords.slice(0, keywordsShown).map(
+    (word) =>
+      html`<li>
+        <a class="chip" rel="nofollow" href="${addressOf(look, emptySearch, { q: word })}"
+          >${word}</a
+        >
+      </li>`,
+  )
+  return html`<nav aria-label="${look.messages.keywords}">
+    <ul class="chips">
+      ${links}
+    </ul>
+  </nav>`
+}
+const keywordsShown = 6
+const emptySearch: SearchRequest = { ...requestDefaults, q: '', snippet: pageSnippet }
+
 function storedPage(look: Look, document: DocumentRecord): Html {
   const { messages } = look
   const href = webHref(document.url)
@@ -74,6 +95,7 @@ function storedPage(look: Look, document: DocumentRecord): Html {
       ${document.noarchive ? messages.upkeep.noarchive : messages.storedOf}
       ${href === null ? '' : html`<a href="${href}" rel="noopener noreferrer nofollow">${messages.original}</a>`}
     </p>
+    ${keywordLinks(look, document)}
     <div ${/^[a-z]{2,3}$/.test(document.lang) ? html`lang="${document.lang}"` : ''}>
       ${document.noarchive ? '' : paragraphs.length === 0 ? html`<p>${messages.emptyText}</p>` : paragraphs.map((line) => html`<p>${line}</p>`)}
     </div>

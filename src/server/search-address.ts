@@ -7,7 +7,7 @@ import type { Look } from './layout.ts'
 /** Columns of a snippet on a page. */
 export const pageSnippet = 240
 /** Counted for every page of results. */
-const usualFacets: readonly string[] = ['host', 'lang', 'field:*', 'type', 'date']
+const usualFacets: readonly string[] = ['host', 'keyword', 'lang', 'field:*', 'type', 'date']
 /** Trees that stand open: each is one more count. */
 const openNodesMax = 4
 
@@ -18,14 +18,14 @@ export const noFilters = {
   lang: [],
   type: [],
   fields: [],
+  keyword: [],
   since: null,
   until: null,
 } satisfies Partial<SearchRequest>
 
-export const hasFilter = ({ site, notSite, lang, type, fields, since, until }: SearchRequest) =>
-  site.length + notSite.length + lang.length + type.length + fields.length > 0 ||
-  since !== null ||
-  until !== null
+export const hasFilter = ({ since, until, ...request }: SearchRequest) =>
+  since !== null || until !== null || filterLists.some((name) => request[name].length > 0)
+const filterLists = ['site', 'notSite', 'lang', 'type', 'fields', 'keyword'] as const
 
 /** The search without `change` but for it, from its first hit on; what is the default anyway is left out. */
 export function addressOf(
@@ -44,6 +44,7 @@ export function parametersOf(wish: SearchRequest): URLSearchParams {
   for (const site of wish.notSite) parameters.append('-site', site)
   for (const lang of wish.lang) parameters.append('lang', lang)
   for (const type of wish.type) parameters.append('type', type)
+  for (const word of wish.keyword) parameters.append('keyword', word)
   for (const { name, values, min, max } of wish.fields) {
     for (const value of values) parameters.append(`field.${name}`, value)
     if (min !== null) parameters.set(`field.${name}.gte`, min)

@@ -32,7 +32,7 @@ export const searchParameters: Schema = {
       type: 'string',
       maxLength: queryCharactersMax,
       description:
-        'Words, "phrases", -without, OR, site:, -site:, intitle:, inurl:, lang:, before:, after:',
+        'Words, "phrases", -without, OR, site:, -site:, intitle:, inurl:, lang:, keyword:, before:, after:',
     },
     limit: { type: 'integer', minimum: 1, maximum: 50, default: 10 },
     offset: { type: 'integer', minimum: 0, maximum: 1000, default: 0 },
@@ -67,6 +67,13 @@ export const searchParameters: Schema = {
       default: [],
       description: 'Media types, or their short names: html, pdf',
     },
+    keyword: {
+      type: 'array',
+      items: { type: 'string', minLength: 1, maxLength: 100 },
+      maxItems: 10,
+      default: [],
+      description: 'Keywords that a hit has, all of them, in whatever spelling; repeated',
+    },
     since: { ...moment, description: 'A date, or how long ago (P7D)' },
     until: { ...moment, description: 'A date, or how long ago' },
     group: {
@@ -84,7 +91,7 @@ export const searchParameters: Schema = {
     facets: {
       ...facetList,
       description:
-        'host, lang, type, date (date:year, date:month, date:day), field:NAME; field:NAME/NODE: what is below a node of a tree; field:*: the fields that most hits have. Repeated, or with commas',
+        'host, lang, type, keyword (those that tell most about the hits), date (date:year, date:month, date:day), field:NAME; field:NAME/NODE: what is below a node of a tree; field:*: the fields that most hits have. Repeated, or with commas',
     },
     facet: { ...facetList, description: 'The same' },
     facet_limit: { type: 'integer', minimum: 1, maximum: 100, default: 10 },

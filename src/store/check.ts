@@ -76,6 +76,11 @@ const invariants: readonly Invariant[] = [
     broken: `SELECT 'value ' || id AS what FROM field_value WHERE field NOT IN (SELECT id FROM field)`,
   },
   {
+    says: 'numbers of keywords belong to a document, and are whole',
+    broken: `SELECT 'document ' || docno AS what FROM doc_keyword
+      WHERE docno NOT IN (SELECT docno FROM doc) OR length(ids) = 0 OR length(ids) % 4 <> 0`,
+  },
+  {
     says: 'an exact copy has a living original that is no copy',
     broken: `SELECT 'document ' || c.docno AS what FROM doc c LEFT JOIN doc o ON o.url_id = c.copy_of
       WHERE c.copy_of IS NOT NULL AND (o.docno IS NULL OR o.copy_of IS NOT NULL OR c.copy_of = c.url_id)`,

@@ -2,6 +2,7 @@
 import assert from 'node:assert'
 import type { Db } from '../lib/sqlite.ts'
 import { createFieldWrites } from './fields.ts'
+import { createKeywordWrites, type KeywordKey, type KeywordWrites } from './keyword-table.ts'
 import { changeOf, createChangeTable } from './changes.ts'
 import type { Meta } from './meta.ts'
 import { inflate, keyOf, noarchiveFlag, type DocumentExtra } from './read-documents.ts'
@@ -51,6 +52,7 @@ export type DocumentWrites = {
   touchDocument(urlId: number, fetchedAtMs: number): void
   /** @returns null where there was none */
   removeDocument(urlId: number): { docno: number; promoted: Promoted | null } | null
+  forgetKeyword: KeywordWrites['forgetKeyword']
   /** Writes the high-water marks; `Store.transaction` calls it before the commit. */
   saveMarks(): void
 }
@@ -67,8 +69,9 @@ type DocRow = {
   isUntitled: number
 }
 
-export function createDocumentWrites(db: Db, meta: Meta): DocumentWrites {
-  const statements = prepareAll(db, meta)
+/** @param keywordKey one and the same for all of a directory */
+export function createDocumentWrites(db: Db, meta: Meta, keywordKey: KeywordKey): DocumentWrites {
+  const statements = prepareAll(db, meta, keywordKey)
   let lastDocno = highestDocno(db, meta)
   let isChanged = false
   const nextDocno = (): number => {
@@ -84,6 +87,7 @@ export function createDocumentWrites(db: Db, meta: Meta): DocumentWrites {
     statements.moveDoc.run(docno, copy.docno)
     statements.moveText.run(docno, copy.docno)
     statements.fields.moveFields(docno, copy.docno)
+    statements.keywords.moveKeywords(docno, copy.docno)
     statements.followOriginal.run(copy.urlId, originalId)
     return { urlId: copy.urlId, docno }
   }
@@ -127,6 +131,7 @@ export function createDocumentWrites(db: Db, meta: Meta): DocumentWrites {
       statements.changes.dropChanges(urlId)
       return { docno: old.docno, promoted }
     },
+    forgetKeyword: (word) => statements.keywords.forgetKeyword(word),
     saveMarks() {
       if (!isChanged) return
       meta.set('docno', lastDocno)
@@ -203,9 +208,11 @@ function confirm(statements: Statements, input: DocumentInput): void {
 }
 
 /** The same page by other rules for keywords. */
-function takeKeywords({ setExtra }: Statements, old: DocRow, extra: DocumentExtra): void {
+function takeKeywords(statements: Statements, { docno, extra: old }: DocRow, extra: DocumentExtra) {
   const json = JSON.stringify(extra)
-  if (json !== old.extra) setExtra.run(json, old.docno)
+  if (json === old) return
+  statements.setExtra.run(json, docno)
+  statements.keywords.putKeywords(docno, extra.keywords)
 }
 
 function noteChange({ changes }: Statements, old: DocRow, input: DocumentInput): void {
@@ -214,8 +221,9 @@ function noteChange({ changes }: Statements, old: DocRow, input: DocumentInput):
   changes.addChange(input.urlId, input.fetchedAtMs, change)
 }
 
-function prepareAll(db: Db, meta: Meta) {
+function prepareAll(db: Db, meta: Meta, keywordKey: KeywordKey) {
   return {
+    keywords: createKeywordWrites(db, keywordKey),
     fields: createFieldWrites(db, meta),
     changes: createChangeTable(db),
     find: db.prepare<DocRow>(
@@ -250,6 +258,7 @@ function deleteDocument(statements: Statements, { docno, copyOf }: DocRow): void
   statements.deleteDoc.run(docno)
   statements.deleteText.run(docno)
   statements.fields.dropFields(docno)
+  statements.keywords.dropKeywords(docno)
   // A copy has no postings, so there is nothing that readers must skip.
   if (copyOf === null) statements.bury.run(docno)
 }
@@ -280,4 +289,5 @@ function insertDocument(
   const rest = input.rest === null || input.rest.byteLength === 0 ? null : input.rest
   statements.insertText.run(docno, input.body, rest, JSON.stringify(input.extra))
   statements.fields.putFields(docno, input.extra.fields)
+  statements.keywords.putKeywords(docno, input.extra.keywords)
 }

@@ -142,6 +142,13 @@ CREATE INDEX fingerprint_since ON fingerprint(grp, since) WHERE role <> 0;
 ALTER TABLE url ADD COLUMN inlinks INTEGER NOT NULL DEFAULT 0;
 `
 
+const version13 = `
+-- keywords by number (store/keyword-table.ts): key = what spellings of one word have in common, word = its shortest spelling, '' once it is masked.
+-- doc_keyword.ids = those of a document, best first, 4 bytes each, big endian; a document without any has no row
+CREATE TABLE keyword(id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, word TEXT NOT NULL) STRICT;
+CREATE TABLE doc_keyword(docno INTEGER PRIMARY KEY, ids BLOB NOT NULL) STRICT;
+`
+
 /** Index = schema version before the step. Each step runs in one transaction with its `user_version`. */
 export const migrations: readonly string[] = [
   version1,
@@ -156,4 +163,5 @@ export const migrations: readonly string[] = [
   version10,
   version11,
   version12,
+  version13,
 ]

@@ -12,6 +12,7 @@ import { createHostPages, type HostPages } from './host-pages.ts'
 import { createHosts, type Hosts } from './hosts.ts'
 import { createInbound, type Inbound } from './inbound.ts'
 import { createItemTable, type ItemTable } from './items.ts'
+import { type KeywordKey, plainKeywordKey } from './keyword-table.ts'
 import { createJobTable, type JobTable } from './jobs.ts'
 import { createMeta, fingerprintSeedOf, makeCursorKey, type Meta } from './meta.ts'
 import { createDocumentReads, type DocumentReads } from './read-documents.ts'
@@ -54,6 +55,8 @@ export type Store = DocumentReads &
 
 export type StoreOptions = Pick<OpenOptions, 'cacheKb' | 'synchronous'> & {
   now?: () => number
+  /** Whoever writes documents gives it. */
+  keywordKey?: KeywordKey
   /** Hears of an upgrade. */
   log?: Log
 }
@@ -64,23 +67,23 @@ export type StoreOptions = Pick<OpenOptions, 'cacheKb' | 'synchronous'> & {
  */
 export function openStore(
   file: string,
-  { now = Date.now, log = () => {}, ...options }: StoreOptions = {},
+  { now = Date.now, log = () => {}, keywordKey = plainKeywordKey, ...options }: StoreOptions = {},
 ): Store {
   const db = openDatabase(file, options)
   try {
     upgrade(db, migrations, log)
-    return assemble(db, now)
+    return assemble(db, now, keywordKey)
   } catch (error) {
     db.close()
     throw error
   }
 }
 
-function assemble(db: Db, now: () => number): Store {
+function assemble(db: Db, now: () => number, keywordKey: KeywordKey): Store {
   const meta = createMeta(db)
   makeCursorKey(db, meta)
   const hosts = createHosts(db)
-  const writes = createDocumentWrites(db, meta)
+  const writes = createDocumentWrites(db, meta, keywordKey)
   const inbound = createInbound(db, meta)
   return {
     ...createDocumentReads(db),

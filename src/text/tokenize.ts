@@ -15,7 +15,7 @@ import {
   type DocumentText,
   termList,
 } from './document-terms.ts'
-import { foldCase, foldCaseWithOffsets, type FoldedText } from './normalize.ts'
+import { foldCase, foldCaseWithOffsets, type FoldedText, foldText } from './normalize.ts'
 import { isStopWord } from './stopwords.ts'
 import { createTermMemory, type TermMemory, type WordTerm } from './term-memory.ts'
 import { isSimple } from './words.ts'
@@ -77,6 +77,16 @@ export type Analyzer = {
    */
   places(text: string, terms: ReadonlySet<string>): Token[]
 }
+
+/**
+ * What spellings of one keyword have in common: "Search Engines" and "search engine", 茶園 and 茶园. No dictionary is asked, so that it
+ * stays what it is; a word without letters of a-z is only folded.
+ */
+export const keywordKey = (word: string): string =>
+  foldText(word)
+    .trim()
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/[a-z]+/g, stem)
 
 /** One a thread: it remembers words. `loadTextTables` comes first. */
 export function createAnalyzer(dictionary: Dictionary): Analyzer {

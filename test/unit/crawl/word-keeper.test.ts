@@ -192,6 +192,10 @@ describe('a changed list', () => {
     assert.equal(page('twin')?.text, '我爱＊＊＊，也爱＊＊＊＊＊＊')
     assert.equal(page('twin')?.duplicate_of, page('casino')?.id)
     assert.deepEqual(page('casino')?.keywords, ['news'])
+    assert.deepEqual(
+      store.db.prepare<{ word: string }>("SELECT word FROM keyword WHERE word <> ''").all(),
+      [{ word: 'news' }],
+    )
     assert.equal(page('drug'), null)
     assert.deepEqual(page('stock')?.fields['flag'], ['money'])
     assert.equal(page('clean')?.text, texts.clean)

@@ -13,7 +13,7 @@ import type { PackedKeywords } from '../../../src/store/keywords.ts'
 import { openReader, type Reader } from '../../../src/store/reader.ts'
 import { openStore, type Store } from '../../../src/store/store.ts'
 import { loadTextTables } from '../../../src/text/tables.ts'
-import { createAnalyzer, type Analyzer } from '../../../src/text/tokenize.ts'
+import { createAnalyzer, keywordKey, type Analyzer } from '../../../src/text/tokenize.ts'
 
 export type Page = {
   url: string
@@ -67,7 +67,7 @@ export function createCollection(wished: CollectionOptions = {}): Collection {
   const { searchBy, folder: kept, ...options } = wished
   const folder = kept ?? mkdtempSync(join(tmpdir(), 'findling-search-'))
   const file = join(folder, 'findling.db')
-  const store = openStore(file)
+  const store = openStore(file, { keywordKey })
   const reader = openReader(file)
   let writer = createIndexWriter(store.db, options)
   const words = testAnalyzer()

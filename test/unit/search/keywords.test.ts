@@ -97,14 +97,4 @@ describe('a document of the collection', () => {
     assert.deepEqual(shown(collection, 2), [])
     collection.close()
   })
-  it('is exported with them', () => {
-    const collection = createCollection()
-    collection.add([page(1, ['Debian', 100, 'Kerberos', 40]), page(2), page(3)])
-    const { records } = collection.searcher.exportAfter(0, 10)
-    assert.deepEqual(
-      records.map(({ keywords }) => keywords),
-      [['Kerberos', 'Debian'], [], []],
-    )
-    collection.close()
-  })
 })

@@ -62,6 +62,8 @@ const cases: { q: string; is: Record<string, unknown>; warns?: RegExp }[] = [
   { q: 'field:date<2026-02', is: { conditions: `date time null..${Date.UTC(2026, 2, 1) - 1}` } },
   { q: 'field:author="Ann Lee" x', is: { pieces: ['x'], conditions: 'author is ann lee' } },
   { q: 'field:nothing', is: { pieces: ['nothing'] }, warns: /condition/ },
+  { q: 'keyword:"search engine" x', is: { pieces: ['x'], keyword: ['search engine'] } },
+  { q: '关键词 keyword：茶园', is: { pieces: ['关键词'], keyword: ['茶园'] } },
   { q: 'related:https://a.com/b', is: { related: 'https://a.com/b' } },
   { q: '《三体》 ｢黑暗森林｣', is: { phrases: ['三体', '黑暗森林'] } },
   { q: '《三体》是由哪个公司出版的', is: { pieces: ['三体', '是由哪个公司出版的'] } },
@@ -101,6 +103,7 @@ function written(condition: Condition): string {
     case 'site':
     case 'lang':
     case 'type':
+    case 'keyword':
       return `${condition.kind}:${condition.text}`
   }
 }

@@ -25,6 +25,7 @@ const attacking = attacks.map((attack, at) =>
     text: `${attack} stone ${attack}`,
     lang: attack,
     author: attack,
+    keywords: [attack, `x ${attack}`],
   }),
 )
 const hostileLinks = [
@@ -43,6 +44,7 @@ before(async () => {
       title: 'Stones of the north',
       text: 'Stones travel in ice.',
       published_at: '2026-10-01T00:00:00Z',
+      keywords: ['erratic', 'ice age', '漂砾', 'd', 'e', 'f', 'g'],
     }),
     documentOf({ id: 'copy', title: 'Stones of the north', duplicate_of: 'stone' }),
     documentOf({ id: 'zh', title: '漂砾 stones', text: '冰川搬运的石头。', lang: 'zh' }),
@@ -122,6 +124,21 @@ describe('Text of strangers', () => {
     )
     assert.ok(links.length > 0)
     for (const link of links) assert.match(link, /rel="noopener noreferrer nofollow"/)
+  })
+})
+
+describe('The stored text of a page', () => {
+  it('has its six most telling keywords above it, each as a search for it', async () => {
+    const page = await load('/cache/stone?ui=zh-CN')
+    const [, nav = ''] = /<nav aria-label="关键词">(.*?)<\/nav>/s.exec(page) ?? []
+    assert.deepEqual(
+      tagsOf(nav, 'a').map((tag) => attribute(tag, 'href')),
+      ['erratic', 'ice+age', '%E6%BC%82%E7%A0%BE', 'd', 'e', 'f'].map((q) => `../search?q=${q}`),
+    )
+    assert.match(nav, />ice age</)
+  })
+  it('has no empty list where a page has none', async () => {
+    assert.doesNotMatch(await load('/cache/copy'), /aria-label="Keywords"/)
   })
 })
 

@@ -63,6 +63,8 @@ const wishes = [
   ['-site', 'b.example'],
   ['lang', 'en'],
   ['type', 'application/pdf'],
+  ['keyword', 'search engine'],
+  ['keyword', '茶园'],
   ['field.topic', '程序设计/循环'],
   ['field.a b&c', 'x=1'],
   ['field.price.gte', '10'],
@@ -114,6 +116,7 @@ describe('A page of results', () => {
       [/^Remove -site:b.example ×$/, ['-site,b.example']],
       [/^Remove English ×$/, ['lang,en']],
       [/^Remove PDF ×$/, ['type,application/pdf']],
+      [/^Remove Keyword: search engine ×$/, ['keyword,search engine']],
       [/^Remove topic: 程序设计\/循环 ×$/, ['field.topic,程序设计/循环']],
       [/^Remove price: 10 – 20 ×$/, ['field.price.gte,10', 'field.price.lte,20']],
       [/^Remove 2020-01-01 – 2026-11-30 ×$/, ['since,2020-01-01', 'until,2026-11-30']],
@@ -170,6 +173,20 @@ describe('Facets of a page', () => {
       assert.deepEqual(pairs(linkOf(page, label)), [...rest, ...more].sort())
     const chinese = await load('/search?q=stone&ui=zh-CN')
     assert.match(plain(chinese), /缩小范围.*网站.*语言.*英语 20 中文 5.*level.*类型.*日期/)
+  })
+
+  it('of keywords narrow further with each, and leave out what tells nothing', async () => {
+    server.search.facets = {
+      keyword: [value('every hit', 25), value('茶园', 9), value('engine', 3), value('one hit', 1)],
+    }
+    const page = await load('/search?q=stone&keyword=red')
+    assert.ok(server.search.asked?.facets.includes('keyword'))
+    assert.deepEqual(server.search.asked?.keyword, ['red'])
+    assert.deepEqual(pairs(linkOf(page, /^茶园 9$/)), ['keyword,red', 'keyword,茶园', 'q,stone'])
+    assert.doesNotMatch(plain(page), /every hit 25|one hit 1/)
+    assert.match(plain(await load('/search?q=stone&ui=zh-CN&keyword=茶园')), /关键词：茶园.*关键词/)
+    server.search.facets = { keyword: [value('茶园', 9), value('every hit', 25)] }
+    assert.doesNotMatch(await load('/search?q=stone'), /<h2>Keyword<\/h2>/)
   })
 
   it('open a tree one level at a time, with the way back', async () => {
