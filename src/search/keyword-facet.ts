@@ -21,7 +21,11 @@ export function countKeywords(
   lists: KeywordLists,
   hides: (word: string) => boolean,
 ): FacetValue[] {
-  const counts = matches.count(lists.idsEnd(), (docno, see) => lists.eachId(docno, see))
+  const counts = matches.count(
+    lists.idsEnd(),
+    (docno, see) => lists.eachId(docno, see),
+    (docno, all) => lists.countIds(docno, all),
+  )
   const documents = lists.documents()
   const top = createTopList(limit * spareFactor + spareMin)
   for (let id = 1; id < counts.length; id += 1) {

@@ -63,6 +63,18 @@ export class KeywordLists {
     for (let i = start + 1; i < end; i += 1) see(this.#ids[i] as number)
   }
 
+  /** Adds one for each keyword of the document. */
+  countIds(docno: number, counts: Uint32Array): void {
+    const ids = this.#ids
+    const start = this.#starts[docno] ?? 0
+    if (start === 0) return
+    const end = start + 1 + (ids[start] as number)
+    for (let i = start + 1; i < end; i += 1) {
+      const id = ids[i] as number
+      counts[id] = (counts[id] as number) + 1
+    }
+  }
+
   has(docno: number, id: number): boolean {
     const start = this.#starts[docno] ?? 0
     if (start === 0) return false
@@ -79,6 +91,11 @@ export class KeywordLists {
   /** Documents that were loaded, and those of them that have the keyword. */
   documents(): number {
     return this.#documents
+  }
+
+  /** For figures. */
+  get bytes(): number {
+    return this.#starts.byteLength + this.#ids.byteLength + this.#holders.byteLength
   }
 
   holders(id: number): number {

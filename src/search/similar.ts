@@ -2,30 +2,26 @@
 import type { Db } from '../lib/sqlite.ts'
 import { hostOf } from '../lib/url.ts'
 import type { Reader } from '../store/reader.ts'
-import { isStopWord } from '../text/stopwords.ts'
 import type { Analyzer } from '../text/tokenize.ts'
 import type { SimilarAnswer } from './answer.ts'
 import type { IndexQuery, IndexReader } from './index.ts'
-import { saturated } from './link-score.ts'
-import { inverseFrequency } from './score.ts'
+import { tellingWords } from './telling-words.ts'
 
 const charsRead = 20_000
-/** Words whose frequency in the collection is looked up: a list to read for each. */
-const wordsJudgedMax = 48
-const wordsAskedMax = 20
-/** A word that a larger share of all pages holds tells nothing. */
-const commonShare = 0.2
-/** In a small collection every word is common. */
-const commonDocumentsMin = 20
 const copiesMax = 50
-/** The title says what a page is about. */
-const titleFactor = 3
 /** Of the score that the page itself would have: what is below only shares a word or two by chance. */
 const likenessMin = 0.1
 
 export type Similar = (id: string, limit: number, deadlineMs: number) => SimilarAnswer | null
 
-type Word = { term: string; frequency: number }
+const emptyQuery: IndexQuery = {
+  words: [],
+  bigrams: [],
+  boosts: [],
+  required: [],
+  without: [],
+  match: 'any',
+}
 
 const prepareAll = (db: Db) => ({
   page: db.prepare<{ docno: number; urlId: number; copyOf: number | null; grp: number | null }>(
@@ -56,13 +52,17 @@ export function createSimilar(store: Reader, analyzer: Analyzer, index: IndexRea
   const statements = prepareAll(store.db)
 
   const related = (
+    id: string,
     docno: number,
     group: number | null,
     limit: number,
     deadlineMs: number,
   ): SimilarAnswer['related'] => {
-    const query = likeQuery(docno, store, analyzer, index)
-    if (query.words.length === 0) return []
+    const opening = store.openingByDocno(docno, charsRead)
+    if (opening === null) return []
+    const words = tellingWords({ ...opening, keywords: store.keywordsOf(id) }, analyzer, index)
+    if (words.length === 0) return []
+    const query = { ...emptyQuery, words }
     const { hits } = index.search(query, limit * 4 + 20, deadlineMs)
     const own = hits.find((hit) => hit.docno === docno)?.score ?? hits[0]?.score ?? 0
     const groups = new Set(group === null ? [] : [group])
@@ -95,64 +95,9 @@ export function createSimilar(store: Reader, analyzer: Analyzer, index: IndexRea
         similarity,
         distance,
       })),
-      related: limit > 0 ? related(docno, grp, limit, deadlineMs) : [],
+      related: limit > 0 ? related(id, docno, grp, limit, deadlineMs) : [],
     }
   }
 }
 
 const idOf = (key: Uint8Array): string => Buffer.from(key).toString('base64url')
-
-/** The words of a page that tell it from others, weighted by how much they do: a query for pages like it. */
-export function likeQuery(
-  docno: number,
-  store: Reader,
-  analyzer: Analyzer,
-  index: IndexReader,
-): IndexQuery {
-  const opening = store.openingByDocno(docno, charsRead)
-  const words = opening === null ? [] : frequentWords(opening, analyzer)
-  const documents = index.documents()
-  const commonMin = Math.max(commonDocumentsMin, documents * commonShare)
-  const telling = words
-    .slice(0, wordsJudgedMax)
-    .map(({ term, frequency }) => {
-      const found = index.frequency(term)
-      const isTelling = found > 1 && found <= commonMin
-      const weight = saturated(frequency, 1, false)
-      return { term, weight, value: isTelling ? weight * inverseFrequency(documents, found) : 0 }
-    })
-    .filter(({ value }) => value > 0)
-    .sort((a, b) => b.value - a.value || (a.term < b.term ? -1 : 1))
-    .slice(0, wordsAskedMax)
-  return {
-    words: telling.map(({ term, weight }) => ({ term, weight })),
-    bigrams: [],
-    boosts: [],
-    required: [],
-    without: [],
-    match: 'any',
-  }
-}
-
-/** Most frequent first; those of the title count more often. */
-function frequentWords(
-  { title, text }: { title: string; text: string },
-  analyzer: Analyzer,
-): Word[] {
-  const counts = new Map<string, number>()
-  const count = (source: string, weight: number): void =>
-    analyzer.eachTerm(source, {
-      isKnown: () => false,
-      term(term, form) {
-        if (!isStopWord(form) && !isShort(form)) counts.set(term, (counts.get(term) ?? 0) + weight)
-      },
-    })
-  count(title, titleFactor)
-  count(text, 1)
-  return [...counts]
-    .map(([term, frequency]) => ({ term, frequency }))
-    .sort((a, b) => b.frequency - a.frequency || (a.term < b.term ? -1 : 1))
-}
-
-/** A lone letter, digits: they tell little and stand everywhere. */
-const isShort = (form: string): boolean => /^(?:[\p{ASCII}]|\d+)$/u.test(form)

@@ -66,6 +66,34 @@ describe('similar pages', () => {
     assert.equal(similar('nobody'), null)
   })
 
+  it('are by its keywords more than by other words, here and in related:', () => {
+    const both = 'glacier moraine valley farm meadow'
+    const filler = Array.from({ length: 20 }, (_, i) => page(`f${i}`, `filler number${i}`))
+    collection.add([
+      page('about', both, { keywords: ['meadow', 100, 'farms', 60] }),
+      page('ice', 'glacier moraine ridge', { lang: 'en' }),
+      page('grass', 'meadow farm fence', { lang: 'en' }),
+      ...filler,
+    ])
+    assert.deepEqual(related('about'), ['grass', 'ice'])
+    collection.add([page('about', both, { keywords: ['moraine', 100, '冰川', 90, 'glacier', 50] })])
+    assert.deepEqual(related('about'), ['ice', 'grass'])
+    const { hits } = collection.searcher.answer(searchRequest('related:about.test'), soon())
+    assert.deepEqual(
+      hits.map(({ site }) => site),
+      ['ice.test', 'grass.test'],
+    )
+  })
+
+  it('are found by a keyword that the read part of its text has not', () => {
+    collection.add([
+      page('long', 'plain words only', { keywords: ['kerberos', 100] }),
+      page('other', 'kerberos realm'),
+      page('third', 'kerberos tickets'),
+    ])
+    assert.deepEqual(related('long')?.toSorted(), ['other', 'third'])
+  })
+
   it('of an empty page are none', () => {
     collection.add([page('empty', ''), page('other', 'words')])
     assert.deepEqual(similar('empty'), { copies: [], related: [] })
