@@ -182,6 +182,8 @@ export function createIndexReader(db: Db): IndexReader {
     documents: () => snapshot.documents(),
     living: () => snapshot.codes(),
     frequency: (term) => scorer.frequency(term),
+    parts: () => scorer.counts.parts(),
+    frequencyIn: (term, part) => scorer.counts.frequencyIn(term, part),
     postings: (term, deadlineMs) => scorer.postings(term, deadlineMs),
     pairHolders: (pair, deadlineMs) => scorer.pairHolders(pair, deadlineMs),
     docnoLimit: () => snapshot.codes().length,

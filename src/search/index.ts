@@ -148,6 +148,10 @@ export interface IndexReader {
   living(): Uint8Array
   /** Documents that hold the term. */
   frequency(term: string): number
+  /** Into how many parts the index is divided, at this moment. */
+  parts(): number
+  /** Documents of one part that hold the term; all parts together are its frequency. Those that have most documents come first. */
+  frequencyIn(term: string, part: number): number
   /** The first `count` of each are all postings of a term in docno order, the dead included; the next call overwrites them. */
   postings(
     term: string,

@@ -6,12 +6,11 @@ import { createOpenings, numbersMax, type Opening, type Openings } from './openi
 import type { Plan } from './plan.ts'
 import { ranking } from './ranking.ts'
 import { saturated } from './link-score.ts'
+import { createFrequencies, mostTelling, type Telling } from './telling.ts'
 import { inverseFrequency, isHanTerm } from './score.ts'
 
 /** Title and text must not look near each other. */
 const titleGap = ranking.nearWindow + 2
-/** Frequencies remembered: they change slowly, and the same words come again. */
-const frequenciesKept = 20_000
 
 /** A page of the pool after reading. */
 type Page = {
@@ -31,7 +30,7 @@ export type Reranker = (
   isExplained?: boolean,
 ) => readonly IndexHit[]
 
-type Index = Pick<IndexReader, 'documents' | 'frequency' | 'lengthNorm'>
+type Index = Pick<IndexReader, 'documents' | 'frequency' | 'parts' | 'frequencyIn' | 'lengthNorm'>
 
 /** Gives the hits back as they came when half of the time is gone before all of the pool is read. */
 export function createReranker(
@@ -47,7 +46,7 @@ export function createReranker(
     if (hits.length < 2 || plan.sequence.length === 0) return hits
     const startMs = performance.now()
     const halfMs = startMs + (deadlineMs - startMs) / 2
-    const idf = (term: string): number => inverseFrequency(index.documents(), frequencies(term))
+    const idf = (term: string): number => inverseFrequency(index.documents(), frequencies.of(term))
     openings.begin()
     const pool: Page[] = []
     for (const hit of hits.slice(0, ranking.poolSize)) {
@@ -66,7 +65,9 @@ export function createReranker(
     for (const page of pool) page.score += question(page)
     pool.sort(byScore)
     if (performance.now() > halfMs) return hits
-    learn(pool, plan, openings, frequencies, index.documents(), slots.telling)
+    learn(pool, plan, openings, slots.telling, (values) =>
+      mostTelling(values, openings.term, frequencies, index),
+    )
     pool.sort(byScore)
     const reread = pool.map(({ hit, score, parts }): IndexHit => ({
       ...hit,
@@ -78,24 +79,6 @@ export function createReranker(
 }
 
 const byScore = (a: Page, b: Page): number => b.score - a.score || a.hit.docno - b.hit.docno
-
-function createFrequencies(index: Index): (term: string) => number {
-  const known = new Map<string, number>()
-  let documents = 0
-  return (term) => {
-    // A collection that has grown by a tenth has other frequencies.
-    if (Math.abs(index.documents() - documents) > documents / 10 || known.size > frequenciesKept) {
-      known.clear()
-      documents = index.documents()
-    }
-    let frequency = known.get(term)
-    if (frequency === undefined) {
-      frequency = index.frequency(term)
-      known.set(term, frequency)
-    }
-    return frequency
-  }
-}
 
 /** What a page gets for a title that is the query, for words as they were typed, and for neighbours of the query that are near each other. */
 function createQuestion(
@@ -235,12 +218,11 @@ function learn(
   pool: readonly Page[],
   plan: Plan,
   openings: Openings,
-  frequency: (term: string) => number,
-  documents: number,
   slots: Slots,
+  tellingOf: (values: ReadonlyMap<number, number>) => readonly Telling[],
 ): void {
   const values = valuesOf(pool.slice(0, ranking.feedbackPages), openings)
-  const telling = mostTelling(values, openings, frequency, documents)
+  const telling = tellingOf(values)
   const largest = Math.max(0, ...plan.index.words.map(({ weight }) => weight))
   slots.take(telling.map(({ number }) => number))
   const weighed = telling.map(({ number, term, value }) => ({
@@ -287,29 +269,4 @@ function valuesOf(source: readonly Page[], openings: Openings): Map<number, numb
       values.set(term, (values.get(term) ?? 0) + share * saturated(count, norm, false))
   })
   return values
-}
-
-type Telling = { number: number; term: string; value: number }
-
-/** The largest value x inverse frequency. Asks for as few frequencies as will do: each unknown one is a list of postings to read. */
-function mostTelling(
-  values: ReadonlyMap<number, number>,
-  openings: Openings,
-  frequency: (term: string) => number,
-  documents: number,
-): Telling[] {
-  const idfMax = inverseFrequency(documents, ranking.holdersMin)
-  const telling: Telling[] = []
-  for (const [number, value] of [...values].sort((a, b) => b[1] - a[1])) {
-    // Not even the rarest term could come in any more.
-    if (value * idfMax < (telling[ranking.feedbackTerms - 1]?.value ?? 0)) break
-    const term = openings.term(number)
-    if (term.length < 2) continue
-    const holders = frequency(term)
-    if (holders < ranking.holdersMin || holders > ranking.feedbackShareMax * documents) continue
-    telling.push({ number, term, value: value * inverseFrequency(documents, holders) })
-    telling.sort((a, b) => b.value - a.value || (a.term < b.term ? -1 : 1))
-    if (telling.length > ranking.feedbackTerms) telling.pop()
-  }
-  return telling
 }

@@ -3,6 +3,7 @@ import assert from 'node:assert'
 import { TITLE_PREFIX } from '../text/title-key.ts'
 import { BIGRAM_PREFIX } from '../text/tokenize.ts'
 import type { ScoreTable } from './blocks.ts'
+import { type Counts, createCounts } from './counts.ts'
 import type { Part } from './cursors.ts'
 import { frequencies, lengths as lengthOfCode } from './codes.ts'
 import type { IndexAnswer, IndexHit, IndexQuery, TermScore } from './index.ts'
@@ -46,6 +47,7 @@ export type Scorer = {
   explain(query: IndexQuery, docnos: readonly number[]): Map<number, TermScore[]>
   /** Living documents that hold the term. */
   frequency(term: string): number
+  readonly counts: Counts
   /** All postings of a term, the dead included; overwritten by the next call of anything here. */
   postings(term: string, deadlineMs: number): Readonly<PostingList>
   /** Documents that have the pair, likewise. */
@@ -95,6 +97,7 @@ export function createScorer(snapshot: Snapshot, linked: LinkSnapshot): Scorer {
       return explained
     },
     frequency: (term) => holders(term, false, null, forever).living,
+    counts: createCounts(snapshot),
     postings: read,
     pairHolders: readPair,
   }

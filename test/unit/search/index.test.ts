@@ -161,6 +161,13 @@ function check(reader: IndexReader, living: ReadonlyMap<number, IndexedDocument>
       const word = words[0] as string
       const holders = [...living.values()].filter(({ terms }) => terms.includes(word)).length
       assert.equal(reader.frequency(word), holders)
+      const parts = Array.from({ length: reader.parts() }, (_, part) =>
+        reader.frequencyIn(word, part),
+      )
+      assert.equal(
+        parts.reduce((all, own) => all + own, 0),
+        holders,
+      )
       const { hits } = reader.search({ ...query, match: 'any' }, 1_000, forever)
       for (const { docno, score } of hits)
         assert.ok(

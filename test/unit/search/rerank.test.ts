@@ -21,7 +21,13 @@ function rerankerOf(texts: readonly (Text | null)[], frequency = (_term: string)
       },
     },
     testAnalyzer(),
-    { documents: () => documents, frequency, lengthNorm: () => 1 },
+    {
+      documents: () => documents,
+      frequency,
+      parts: () => 1,
+      frequencyIn: frequency,
+      lengthNorm: () => 1,
+    },
   )
   /** Scores by docno of pages that all came with a score of 10, or of their own. */
   const scores = (query: string, before: (docno: number) => number = () => 10): number[] => {

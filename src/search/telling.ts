@@ -1,0 +1,131 @@
+/** The words of the best pages that tell most, by how rare they are; of most words no more is read than what shows that they are not among them. */
+import { createHeap } from '../lib/heap.ts'
+import type { IndexReader } from './index.ts'
+import { ranking } from './ranking.ts'
+import { inverseFrequency } from './score.ts'
+
+/** Frequencies remembered: they change slowly, and the same words come again. */
+const frequenciesKept = 20_000
+
+export type Frequencies = {
+  /** Documents that hold the term. */
+  of(term: string): number
+  /** The same where it is remembered. */
+  known(term: string): number | undefined
+  remember(term: string, holders: number): void
+}
+
+export function createFrequencies(
+  index: Pick<IndexReader, 'documents' | 'frequency'>,
+): Frequencies {
+  const known = new Map<string, number>()
+  let documents = 0
+  const forgetOld = (): void => {
+    // A collection that has grown by a tenth has other frequencies.
+    if (Math.abs(index.documents() - documents) <= documents / 10 && known.size <= frequenciesKept)
+      return
+    known.clear()
+    documents = index.documents()
+  }
+  return {
+    of(term) {
+      forgetOld()
+      let frequency = known.get(term)
+      if (frequency === undefined) {
+        frequency = index.frequency(term)
+        known.set(term, frequency)
+      }
+      return frequency
+    },
+    known(term) {
+      forgetOld()
+      return known.get(term)
+    },
+    remember: (term, holders) => void known.set(term, holders),
+  }
+}
+
+/** `value` times its inverse frequency. */
+export type Telling = { number: number; term: string; value: number }
+
+type Candidate = {
+  number: number
+  /** Known when it was looked at for the first time. */
+  term: string
+  value: number
+  /** In the parts before `part`. */
+  holders: number
+  part: number
+  isKnown: boolean
+  /** It is worth no more; where all is known, just that. */
+  bound: number
+}
+
+/** At equal bounds what is not known yet, as it may be as much with a term before the other. */
+const isBefore = (a: Candidate, b: Candidate): boolean =>
+  a.bound !== b.bound
+    ? a.bound > b.bound
+    : a.isKnown !== b.isKnown
+      ? b.isKnown
+      : a.isKnown && a.term < b.term
+
+/**
+ * The largest values by inverse frequency, the largest first, at most `ranking.feedbackTerms`: a threshold algorithm, that goes on with
+ * the candidate that may be worth most (as Fagin, Lotem, Naor: Optimal aggregation algorithms for middleware, PODS 2001).
+ * @param values by number of the term
+ */
+export function mostTelling(
+  values: ReadonlyMap<number, number>,
+  termOf: (number: number) => string,
+  frequencies: Pick<Frequencies, 'known' | 'remember'>,
+  index: Pick<IndexReader, 'documents' | 'parts' | 'frequencyIn'>,
+): Telling[] {
+  const documents = index.documents()
+  const parts = index.parts()
+  const idfMax = inverseFrequency(documents, ranking.holdersMin)
+  const heap = createHeap(isBefore)
+  for (const [number, value] of values)
+    heap.push({
+      number,
+      term: '',
+      value,
+      holders: 0,
+      part: 0,
+      isKnown: false,
+      bound: value * idfMax,
+    })
+
+  /** Goes one part on. False where it is none that may tell. */
+  const goOn = (candidate: Candidate): boolean => {
+    if (candidate.term === '') {
+      candidate.term = termOf(candidate.number)
+      if (candidate.term.length < 2) return false
+      const known = frequencies.known(candidate.term)
+      if (known !== undefined) {
+        candidate.holders = known
+        candidate.part = parts
+      }
+    }
+    const { term } = candidate
+    if (candidate.part < parts) {
+      candidate.holders += index.frequencyIn(term, candidate.part)
+      candidate.part += 1
+      if (candidate.part === parts) frequencies.remember(term, candidate.holders)
+    }
+    const { holders, value } = candidate
+    candidate.isKnown = candidate.part >= parts
+    if (holders > ranking.feedbackShareMax * documents) return false
+    if (candidate.isKnown && holders < ranking.holdersMin) return false
+    candidate.bound = value * inverseFrequency(documents, Math.max(holders, ranking.holdersMin))
+    return true
+  }
+
+  const telling: Telling[] = []
+  while (telling.length < ranking.feedbackTerms) {
+    const best = heap.pop()
+    if (best === undefined) break
+    if (best.isKnown) telling.push({ number: best.number, term: best.term, value: best.bound })
+    else if (goOn(best)) heap.push(best)
+  }
+  return telling
+}
