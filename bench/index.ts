@@ -1,6 +1,7 @@
 /**
  * What the index costs. `npm run bench -- index [N ...]`: made-up documents, 10,000 and 100,000 of them unless told otherwise: bytes by part,
- * CPU of writing, opening and asking as they become more. `index DATA [N]`: documents of a data directory through the writer.
+ * CPU of writing, opening and asking as they become more. `index DATA [N]`: documents of a data directory through the writer. `index zh [N]`:
+ * documents of the sentences of the Chinese relevance sets.
  */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -16,7 +17,8 @@ import { PAIR_PREFIX } from '../src/search/pairs.ts'
 import { openReader } from '../src/store/reader.ts'
 import { openStore, type Store } from '../src/store/store.ts'
 import { loadTextTables } from '../src/text/tables.ts'
-import { createAnalyzer } from '../src/text/tokenize.ts'
+import { BIGRAM_PREFIX, createAnalyzer } from '../src/text/tokenize.ts'
+import { chinese, missingSentences } from './chinese.ts'
 import {
   commonRanks,
   documentOf,
@@ -78,14 +80,19 @@ function write(writer: IndexWriter, documents: readonly IndexedDocument[], cost:
   })
 }
 
-/** Bytes of entries of words and of pairs; a leaf that has both counts by its first. */
-function bytesByPart(store: Store): { words: number; pairs: number; pages: number } {
+/** Bytes of entries of words, of pairs of words, and of pairs of Han characters, which tell phrases likewise; a leaf that has several counts by its first. */
+function bytesByPart(store: Store): { words: number; pairs: number; han: number; pages: number } {
   const reader = new LeafReader()
-  const bytes = { words: 0, pairs: 0, pages: 0 }
+  const bytes = { words: 0, pairs: 0, han: 0, pages: 0 }
   for (const { b } of store.db.prepare<{ b: Uint8Array }>('SELECT b FROM leaf').iterate()) {
     reader.load(b)
-    const isPair = reader.next() && reader.term().startsWith(PAIR_PREFIX)
-    bytes[isPair ? 'pairs' : 'words'] += b.length
+    const term = reader.next() ? reader.term() : ''
+    const part = term.startsWith(PAIR_PREFIX)
+      ? 'pairs'
+      : term.startsWith(BIGRAM_PREFIX)
+        ? 'han'
+        : 'words'
+    bytes[part] += b.length
   }
   const sizes = store.db.prepare("SELECT sum(pgsize) FROM dbstat WHERE name IN ('seg', 'leaf')")
   bytes.pages = Number(sizes.value())
@@ -103,32 +110,62 @@ function inTemporary<T>(work: (file: string) => T): T {
 
 function ofData(data: string, most: number): void {
   const documents = analysed(data, most)
-  const n = documents.length
+  ofDocuments(documents.length, (i) => documents[i] as IndexedDocument)
+}
+
+/** UTF-8 bytes of the texts are told beside those of the index. */
+function ofChinese(count: number): void {
+  const why = missingSentences()
+  if (why !== null) return console.error(why)
+  const source = chinese(createRandom(1))
+  let textBytes = 0
+  ofDocuments(count, (i) => {
+    const { indexed, text } = source.make(i + 1)
+    textBytes += Buffer.byteLength(text)
+    return indexed
+  })
+  console.log(`Bytes of text a document: ${Math.round(textBytes / count)}`)
+}
+
+/** @param take by its place; asked for each once, in order */
+function ofDocuments(n: number, take: (i: number) => IndexedDocument): void {
   const cost = { applyMs: 0, mergeMs: 0 }
+  let [terms, pairs, openMs] = [0, 0, 0]
   const bytes = inTemporary((file) => {
     const store = openStore(file)
     const writer = createIndexWriter(store.db)
-    for (let i = 0; i < n; i += batchDocuments)
-      write(writer, documents.slice(i, i + batchDocuments), cost)
+    for (let i = 0; i < n; i += batchDocuments) {
+      const batch = Array.from({ length: Math.min(batchDocuments, n - i) }, (_, k) => take(i + k))
+      for (const document of batch) {
+        terms += document.quants.length
+        pairs += document.pairs?.length ?? 0
+      }
+      write(writer, batch, cost)
+    }
     cost.mergeMs += timed(() => {
       while (writer.work(25, true));
     })
     const found = bytesByPart(store)
+    const db = openDatabase(file, { readonly: true })
+    const reader = createIndexReader(db)
+    openMs = timed(() => reader.begin())
+    reader.end()
+    db.close()
     store.close()
     return found
   })
-  const count = (of: (document: IndexedDocument) => number): number =>
-    Math.round(documents.reduce((sum, document) => sum + of(document), 0) / n)
   const result = {
     documents: n,
-    terms: count(({ quants }) => quants.length),
-    pairs: count(({ pairs }) => pairs?.length ?? 0),
+    terms: Math.round(terms / n),
+    pairs: Math.round(pairs / n),
     cpuMsADocument: round((cost.applyMs + cost.mergeMs) / n),
     applyMs: round(cost.applyMs / n),
     mergeMs: round(cost.mergeMs / n),
     wordBytes: Math.round(bytes.words / n),
     pairBytes: Math.round(bytes.pairs / n),
+    hanPairBytes: Math.round(bytes.han / n),
     bytesInFile: Math.round(bytes.pages / n),
+    openMs: Math.round(openMs),
   }
   console.table(result)
   console.log(`RESULT ${JSON.stringify(result)}`)
@@ -211,6 +248,7 @@ const heapFlag = '--max-semi-space-size=2'
 
 function main(parameters: readonly string[]): void {
   const [first, most = '5000'] = parameters
+  if (first === 'zh') return ofChinese(Number(most))
   if (first !== undefined && !/^\d+$/.test(first)) return ofData(first, Number(most))
   if (process.execArgv.includes(heapFlag))
     return growth(first === undefined ? sizesDefault : parameters.map(Number))

@@ -2,16 +2,16 @@
  * How fast words are found: our index beside FTS5 and MiniSearch, over the same documents, in one run. `npm run bench -- query [N]`: N made-up
  * documents; `query zh [N]`: documents made of the sentences of the Chinese relevance sets. CPU time, because machines are shared.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
-import { createRandom, pick, type Random } from '../test/site/words.ts'
+import { createRandom, type Random } from '../test/site/words.ts'
 import { testAnalyzer } from '../test/unit/search/collection.ts'
 import { migrate, openDatabase, type Db } from '../src/lib/sqlite.ts'
 import { createIndexReader, createIndexWriter } from '../src/search/flex.ts'
-import type { IndexedDocument, IndexQuery, IndexReader } from '../src/search/index.ts'
+import type { IndexQuery, IndexReader } from '../src/search/index.ts'
 import { migrations } from '../src/store/schema.ts'
+import { chinese, missingSentences, type Source } from './chinese.ts'
 import {
   commonRanks,
   documentOf,
@@ -36,13 +36,6 @@ const hitsWanted = 10
 const matchesCounted = 10_000
 const forever = Number.POSITIVE_INFINITY
 
-type Source = {
-  isChinese: boolean
-  make(docno: number): { indexed: IndexedDocument; text: string }
-  /** After all were made: [what it is, words as typed, whether any of them will do]. */
-  queries(): [name: string, words: readonly string[], match: IndexQuery['match']][]
-}
-
 function madeUp(random: Random): Source {
   const [first = 0, second = 0, third = 0] = commonRanks
   const words = (...ranks: number[]): string[] => ranks.map(wordOfRank)
@@ -60,60 +53,6 @@ function madeUp(random: Random): Source {
       ['rare and common, both wanted', words(rareRank, first), 'all'],
       ['rare word', words(rareRank), 'any'],
     ],
-  }
-}
-
-const evalFolder = join(import.meta.dirname, '..', '..', 'shared', 'eval')
-const sentencesADocument = 24
-
-/** As long as an English page of 2.5 KB; common words are found by counting. */
-function chinese(random: Random): Source {
-  const texts = ['cmrc2018', 'rgb-zh', 'dureader-demo'].flatMap((set) =>
-    gunzipSync(readFileSync(join(evalFolder, set, 'docs.jsonl.gz')))
-      .toString()
-      .trim()
-      .split('\n')
-      .map((line) => (JSON.parse(line) as { text: string }).text),
-  )
-  const sentences = texts.flatMap((text) => text.match(/[^。！？\n]{8,80}[。！？]/gu) ?? [])
-  const analyzer = testAnalyzer()
-  const counts = new Map<string, number>()
-  let documents = 0
-  /** The word of two characters that comes nearest to a share of the documents. */
-  const nearest = (share: number): string =>
-    [...counts]
-      .filter(([term]) => /^\p{Script=Han}{2}$/u.test(term))
-      .reduce((best, one) =>
-        Math.abs(one[1] / documents - share) < Math.abs(best[1] / documents - share) ? one : best,
-      )[0]
-  return {
-    isChinese: true,
-    make(docno) {
-      const text = Array.from({ length: sentencesADocument }, () => pick(random, sentences)).join(
-        '',
-      )
-      const indexed = {
-        docno,
-        ...analyzer.document({ title: '', headings: '', text, rest: '', url: '' }),
-      }
-      documents += 1
-      if (documents % 16 === 0)
-        for (const term of new Set(analyzer.tokens(text).map((token) => token.term)))
-          counts.set(term, (counts.get(term) ?? 0) + 16)
-      return { indexed, text }
-    },
-    queries() {
-      const [first, second, third, middling, rare] = [0.5, 0.35, 0.25, 0.02, 0.002].map(
-        nearest,
-      ) as [string, string, string, string, string]
-      return [
-        ['common word', [first], 'any'],
-        ['OR of three common', [first, second, third], 'any'],
-        ['OR of rare, middling, common', [rare, middling, first], 'any'],
-        ['two common, both wanted', [first, second], 'all'],
-        ['rare word', [rare], 'any'],
-      ]
-    },
   }
 }
 
@@ -199,10 +138,8 @@ function measure(
 export function run(parameters: readonly string[]): void {
   const isChinese = parameters[0] === 'zh'
   const documents = Number(parameters[isChinese ? 1 : 0] ?? documentsDefault)
-  if (isChinese && !existsSync(evalFolder)) {
-    console.error('The Chinese sentences stand in ../shared/eval, which is not there.')
-    return
-  }
+  const why = isChinese ? missingSentences() : null
+  if (why !== null) return console.error(why)
   const folder = mkdtempSync(join(tmpdir(), 'findling-bench-'))
   const rivals = [
     createFts(testAnalyzer(), isChinese),

@@ -4,7 +4,16 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Not benches: what they share, and the developer's server. */
-const shared = new Set(['run', 'dev', 'sites', 'process-tree', 'rivals', 'made-up', 'filled'])
+const shared = new Set([
+  'run',
+  'dev',
+  'sites',
+  'process-tree',
+  'rivals',
+  'made-up',
+  'filled',
+  'chinese',
+])
 
 const names = readdirSync(import.meta.dirname)
   .filter((file) => file.endsWith('.ts'))

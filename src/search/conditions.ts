@@ -38,6 +38,8 @@ const fewOfAll = 16
 const pairsMax = 64
 
 export type Conditions = {
+  /** Documents on one of these sites or below one of these folders; null for no sites. */
+  within(sites: readonly string[]): ((docno: number) => boolean) | null
   /** Documents that hold all of them; `isExact` = false where time ran out: some that hold are missing then. */
   evaluate(
     conditions: readonly Condition[],
@@ -80,6 +82,7 @@ export function createConditions(
 ): Conditions {
   const evaluator = new Evaluator(store, analyzer, index, attributes)
   return {
+    within: (sites) => (sites.length === 0 ? null : evaluator.within(sites)),
     evaluate(conditions, deadlineMs, leftOut = null) {
       if (conditions.length === 0 && leftOut === null) return null
       const nowMs = performance.now()
@@ -113,6 +116,14 @@ class Evaluator {
     this.#texts = new PhraseTexts(store)
   }
 
+  within(sites: readonly string[]): (docno: number) => boolean {
+    const tests = sites.map(siteTest)
+    const key = `sites ${sites.join(' ')}`
+    const test: UrlTest = (origin, path) => tests.some((isOn) => isOn(origin, path))
+    const set = this.#sets.addresses(key, test, () => false)
+    return (docno) => set?.has(docno) === true
+  }
+
   all(conditions: readonly Condition[], within: DocnoSet | null, question: Question): DocnoSet {
     let set = within
     for (const condition of conditions.toSorted((a, b) => costs[a.kind] - costs[b.kind])) {
@@ -142,10 +153,10 @@ class Evaluator {
       case 'title':
         return this.#title(condition.text, condition.isPhrase, within, question)
       case 'url':
-        return this.#addresses(urlTest(condition.text), within, question)
+        return this.#addresses(`url ${condition.text}`, urlTest(condition.text), within, question)
       case 'site':
         return condition.text.includes('/')
-          ? this.#addresses(siteTest(condition.text), within, question)
+          ? this.#addresses(`path ${condition.text}`, siteTest(condition.text), within, question)
           : this.#having('site', condition.text, within)
       case 'lang':
         return this.#having('lang', condition.text, within)
@@ -293,11 +304,18 @@ class Evaluator {
     return set
   }
 
-  #addresses(test: UrlTest, within: DocnoSet | null, question: Question): DocnoSet {
+  #addresses(key: string, test: UrlTest, within: DocnoSet | null, question: Question): DocnoSet {
+    const kept = this.#sets.addresses(key, test, this.#isFew(within))
+    if (kept !== null) return setOf(kept, this.#index.docnoLimit())
     return this.#each(within ?? this.#everything(), question, (docno) => {
       const row = this.#statements.url.get(docno)
       return row !== undefined && test(row.origin, row.path)
     })
+  }
+
+  /** Of so few, each is looked at rather than all documents. */
+  #isFew(within: DocnoSet | null): () => boolean {
+    return () => within !== null && sizeOf(within) * fewOfAll < this.#index.docnoLimit()
   }
 
   #field({ name, test }: Extract<Condition, { kind: 'field' }>): DocnoSet {
@@ -306,9 +324,7 @@ class Evaluator {
   }
 
   #having(kind: 'lang' | 'fileType' | 'site', value: string, within: DocnoSet | null): DocnoSet {
-    const isFew = (): boolean =>
-      within !== null && sizeOf(within) * fewOfAll < this.#index.docnoLimit()
-    const set = this.#sets.filtered(kind, value, isFew)
+    const set = this.#sets.filtered(kind, value, this.#isFew(within))
     return set === null
       ? this.#filtered({ ...noFilter, [kind]: [value] }, within)
       : this.#withCopies(set)
@@ -369,11 +385,16 @@ function urlTest(text: string): UrlTest {
   }
 }
 
-/** A host, and the folder or page that the path names. */
+/** A host, and the folder or page that the path names, if there is one. */
 function siteTest(text: string): UrlTest {
   const slash = text.indexOf('/')
+  if (slash < 0) return (origin) => isOnSite(hostOf(`${origin}/`), text)
   const host = text.slice(0, slash)
-  const path = encodeURI(text.slice(slash).toWellFormed().replace(/\/+$/, ''))
+  // What was escaped already is not escaped twice.
+  const path = encodeURI(text.slice(slash).toWellFormed().replace(/\/+$/, '')).replace(
+    /%25([\da-f]{2})/gi,
+    (_, digits: string) => `%${digits.toUpperCase()}`,
+  )
   return (origin, actual) =>
     isOnSite(hostOf(`${origin}/`), host) &&
     actual.startsWith(path) &&

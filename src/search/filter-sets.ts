@@ -24,7 +24,7 @@ const setsMax = 500
 /** Packing looks at the whole set. */
 const looseMax = 10_000
 /** Between two looks at the clock. */
-const valuesUnwatched = 1_024
+const rowsUnwatched = 1_024
 const documentsUnwatched = 16_384
 
 const nothing = {
@@ -42,6 +42,7 @@ export class FilterSets {
   readonly #attributes: Attributes
   readonly #values
   readonly #newValues
+  readonly #urls
   /** The one that was not asked for longest comes first. */
   readonly #kept = new Map<string, Kept>()
   #epoch = 0
@@ -51,6 +52,10 @@ export class FilterSets {
     const columns = 'SELECT v.id, v.value, v.number FROM field_value v'
     this.#values = db.prepare<ValueRow>(
       `${columns} WHERE v.field=? AND v.value > ? ORDER BY v.value`,
+    )
+    this.#urls = db.prepare<{ docno: number; origin: string; path: string }>(
+      `SELECT d.docno, h.origin, u.path FROM doc d CROSS JOIN url u ON u.id = d.url_id CROSS JOIN host h ON h.id = u.host
+       WHERE d.docno > ? ORDER BY d.docno`,
     )
     this.#newValues = db.prepare<ValueRow>(`${columns} NOT INDEXED WHERE v.id > ? AND v.field=?`)
   }
@@ -67,6 +72,26 @@ export class FilterSets {
     const kept = this.#of(key)
     const filter: Filter = { ...nothing, [kind]: [value], sinceMs: null, untilMs: null }
     this.#goOn(key, kept, this.#attributes.accepts(filter) ?? (() => true))
+    return this.#keep(key, kept)
+  }
+
+  /** Documents whose own address passes; null likewise. @param key tells the test from all others */
+  addresses(
+    key: string,
+    test: (origin: string, path: string) => boolean,
+    isFew: () => boolean,
+  ): RoaringSet | null {
+    this.#forgetOld()
+    if (!this.#kept.has(key) && isFew()) return null
+    const kept = this.#of(key)
+    let rows = 0
+    for (const { docno, origin, path } of this.#urls.iterate(kept.lastDocno)) {
+      if (test(origin, path)) kept.set.add(docno)
+      kept.lastDocno = docno
+      kept.loose += 1
+      if (++rows % rowsUnwatched === 0) this.#refuseLate(key, kept)
+    }
+    packSet(kept)
     return this.#keep(key, kept)
   }
 
@@ -142,7 +167,7 @@ export class FilterSets {
     for (const row of this.#values.iterate(field, begun.after)) {
       if (passes(row, test)) kept.wanted.add(row.id)
       begun.after = row.value
-      if (++rows % valuesUnwatched === 0) this.#refuseLate(key, kept)
+      if (++rows % rowsUnwatched === 0) this.#refuseLate(key, kept)
     }
     kept.lastValue = begun.lastValue
     kept.begun = null
@@ -154,14 +179,13 @@ export class FilterSets {
     for (const row of this.#newValues.iterate(kept.lastValue, field)) {
       if (passes(row, test)) kept.wanted.add(row.id)
       kept.lastValue = row.id
-      if (++rows % valuesUnwatched === 0) this.#refuseLate(key, kept)
+      if (++rows % rowsUnwatched === 0) this.#refuseLate(key, kept)
     }
     kept.lastValue = lastValue
   }
 
   #goOn(key: string, kept: Kept, passes: (docno: number) => boolean): void {
     const last = this.#attributes.lastDocno()
-    const isFirst = !kept.isPacked
     while (kept.lastDocno < last) {
       const end = Math.min(last, kept.lastDocno + documentsUnwatched)
       for (let docno = kept.lastDocno + 1; docno <= end; docno += 1)
@@ -170,10 +194,7 @@ export class FilterSets {
       kept.lastDocno = end
       if (end < last) this.#refuseLate(key, kept)
     }
-    if (!isFirst && kept.loose < looseMax) return
-    kept.set.pack()
-    kept.isPacked = true
-    kept.loose = 0
+    packSet(kept)
   }
 
   /** What was found until now stays. */
@@ -196,6 +217,13 @@ export class FilterSets {
     }
     return kept.set
   }
+}
+
+function packSet(kept: Kept): void {
+  if (kept.isPacked && kept.loose < looseMax) return
+  kept.set.pack()
+  kept.isPacked = true
+  kept.loose = 0
 }
 
 const passes = ({ value, number }: ValueRow, test: FieldTest): boolean =>

@@ -50,12 +50,21 @@ export function orderOf(sort: string): Order {
   return { by: 'field', name, isDescending: minus === '-' }
 }
 
+const sitesOf = (request: SearchRequest, parsed: ParsedQuery): string[] =>
+  [...request.site, ...parsed.site].map((site) => site.toLowerCase())
+
+/** All sites that are asked for, where one of them is a folder (a.example/docs): a filter knows hosts alone. Else none. */
+export const foldersOf = (request: SearchRequest, parsed: ParsedQuery): string[] =>
+  parsed.site.some((site) => site.includes('/'))
+    ? [...request.site.map((site) => site.toLowerCase()), ...parsed.site]
+    : []
+
 /** @throws AppError invalid_parameter for a time that is none */
 export function filterOf(request: SearchRequest, parsed: ParsedQuery, nowMs: number): Filter {
   const since = request.since === null ? null : timeOf('since', request.since, nowMs)
   const until = request.until === null ? null : timeOf('until', request.until, nowMs)
   return {
-    site: [...request.site, ...parsed.site].map((site) => site.toLowerCase()),
+    site: foldersOf(request, parsed).length > 0 ? [] : sitesOf(request, parsed),
     notSite: [...request.notSite, ...parsed.notSite].map((site) => site.toLowerCase()),
     lang: [...request.lang, ...parsed.lang].map((lang) => lang.toLowerCase()),
     fileType: parsed.fileType,

@@ -31,7 +31,7 @@ import { freshnessOf, type Plan, planQuery } from './plan.ts'
 import { type ParsedQuery, parseQuery, queryCharsMax } from './query.ts'
 import { type Related, relatedTo } from './related.ts'
 import { createReranker } from './rerank.ts'
-import { filterOf, orderOf, requestDefaults } from './request.ts'
+import { filterOf, foldersOf, orderOf, requestDefaults } from './request.ts'
 import { queryWordsMax } from './score.ts'
 import { createSecondTry } from './second-try.ts'
 import { shorterQueries } from './shorter.ts'
@@ -268,12 +268,19 @@ function createBegin(tools: FinderTools, analyzer: Analyzer) {
     if (isFresh(request.sort)) plan.fresh = freshnessOf(attributes, Date.now())
     if (!related && parsed.related)
       parsed.warnings.push(`related: ${parsed.related} is no known page.`)
-    const passes = attributes.accepts(filterOf(request, parsed, Date.now()))
+    const passes = both(
+      attributes.accepts(filterOf(request, parsed, Date.now())),
+      conditions.within(foldersOf(request, parsed)),
+    )
     const held = conditions.evaluate(parsed.conditions, deadlineMs, related ? related.docno : null)
     const limits = { passes, held: held?.set ?? null, isExact: held?.isExact ?? true }
     return { parsed, plan, finder: new Finder(tools, plan, limits, request, deadlineMs) }
   }
 }
+
+type Test = (docno: number) => boolean
+const both = (one: Test | null, other: Test | null): Test | null =>
+  one === null || other === null ? (one ?? other) : (docno) => one(docno) && other(docno)
 
 function firstPage(request: SearchRequest, finder: Finder, tools: AnswerTools, pager: Pager): Page {
   const end = request.offset + request.limit

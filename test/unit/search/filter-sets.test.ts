@@ -45,6 +45,18 @@ const questions: [query: string, ...isMeant: ((page: Page) => boolean)[]][] = [
   ['site:h1.test', ({ url }) => url.includes('h1.test')],
   ['field:colour=blue', (page) => colourOf(page).startsWith('blue')],
   ['field:price>=15', (page) => priceOf(page) >= 15],
+  // Of an address only that of the page itself counts.
+  ['inurl:h1.test', ({ url }) => url.includes('h1.test') && !url.endsWith('/copy')],
+  ['common inurl:1', ({ url }) => url.includes('1') && !url.endsWith('/copy')],
+  [
+    'site:h1.test/1',
+    ({ url }) => url.startsWith('http://h1.test/1/') || url === 'http://h1.test/1',
+  ],
+  [
+    'common site:h1.test/4/copy site:h2.test',
+    ({ url }) => url.startsWith('http://h1.test/4/copy') || url.includes('h2.'),
+  ],
+  ['-site:h1.test/1 common', ({ url }) => url !== 'http://h1.test/1' && !url.endsWith('/copy')],
   ['lang:en field:colour=red', isLang('en'), (page) => colourOf(page) === 'red'],
   ['common lang:en', isLang('en')],
 ]

@@ -89,6 +89,31 @@ describe('a search', () => {
     assert.deepEqual(names(ask('intitle:install guide')), ['title'])
   })
 
+  it('finds the pages below a folder of a site, as it is typed or pasted', () => {
+    const paths = ['docs', 'docs/a', 'docs/a?b=1', 'docs2', 'Docs/a', '%E6%96%87%E6%A1%A3/a', '']
+    collection.add(
+      paths.map((path, i) => ({
+        url: `https://f.example.com/${path}`,
+        title: `${i}`,
+        text: 'fold',
+      })),
+    )
+    const found = (q: string): string =>
+      ask(q)
+        .hits.map(({ title }) => title)
+        .toSorted()
+        .join('')
+    assert.equal(found('fold site:f.example.com/docs'), '012')
+    assert.equal(found('site:https://F.example.com/docs/'), '012')
+    assert.equal(found('fold site:example.com/Docs'), '4')
+    assert.equal(found('fold site:f.example.com/文档'), '5')
+    assert.equal(found('fold site:f.example.com/%e6%96%87%E6%A1%A3'), '5')
+    assert.equal(found('fold site:f.example.com/docs2 site:f.example.com/Docs'), '34')
+    assert.equal(found('fold -site:f.example.com/docs'), '3456')
+    assert.equal(found('fold (site:f.example.com/docs/a OR site:g.example.com)'), '12')
+    assert.equal(found('fold site:f.example.com/nothing'), '')
+  })
+
   it('filters by site and its subdomains, language, type and time', () => {
     collection.add([
       page('a', 'word', { lang: 'en', publishedAt: '2026-01-05' }),
