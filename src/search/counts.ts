@@ -45,12 +45,13 @@ const isWhole = ({ packed, firstDocno, lastDocno }: SegmentView): boolean =>
 const reader = new LeafReader()
 
 /** By what the heads of the blocks say. */
-function postingsOf({ directory, leaf }: SegmentView, term: string): number {
+function postingsOf(segment: SegmentView, term: string): number {
+  const { directory } = segment
   const bytes = Buffer.from(term, 'utf8')
   let count = 0
   for (let n = firstLeafOf(directory, term); n < directory.length; n += 1) {
     if ((directory[n] as string) > term) break
-    reader.load(leaf(n))
+    reader.load(segment.leaf(n))
     const isHere = reader.seek(bytes)
     if (!isHere && count > 0) break
     if (!isHere) continue

@@ -66,7 +66,7 @@ export function createReranker(
     pool.sort(byScore)
     if (performance.now() > halfMs) return hits
     learn(pool, plan, openings, slots.telling, (values) =>
-      mostTelling(values, openings.term, frequencies, index),
+      mostTelling(values, (number) => openings.term(number), frequencies, index),
     )
     pool.sort(byScore)
     const reread = pool.map(({ hit, score, parts }): IndexHit => ({
