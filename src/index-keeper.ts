@@ -55,6 +55,8 @@ export class IndexKeeper {
   #beginnings: ReadonlySet<string>
   #writer: IndexWriter
   #build: IndexBuild | null = null
+  /** Whatever the words are: a change of them that is taken back ends no wish. */
+  #isReindexWished = false
   readonly #links: LinkIndex
   /** No page came since a while: time for what can wait. */
   #quietAtMs = 0
@@ -137,6 +139,7 @@ export class IndexKeeper {
   #takeOver({ recipe }: IndexBuild): void {
     const { ids } = this.#writer
     this.#build = null
+    this.#isReindexWished = false
     this.#recipe = recipe
     this.#beginnings = beginningsOf(recipe.words)
     this.#writer = this.#openWriter(ids)
@@ -154,10 +157,13 @@ export class IndexKeeper {
   #lookAtWords(): void {
     if (this.#isClosed || !this.#readWords()) return
     const key = analyzerKey(this.#wished)
-    if (key === (this.#build?.recipe.key ?? this.#recipe.key)) return
+    if (key === this.#build?.recipe.key) return
+    // By what the index was made with: an older analyzer may have made it, with the very words that are wished again.
+    const isRight = key === this.#store.meta.get('analyzer') && !this.#isReindexWished
+    if (this.#build === null && isRight) return
     this.#build?.abandon()
     this.#build = null
-    if (key === this.#recipe.key) return
+    if (isRight) return
     this.#log('info', `${wordsFileName} has changed: the index is made again`, {
       words: this.#wished.length,
     })
@@ -167,6 +173,7 @@ export class IndexKeeper {
 
   /** Begins to make the index again, in the background; one that is under way goes on. */
   reindex(): ReindexProgress {
+    this.#isReindexWished = true
     if (this.#build === null) {
       this.#beginBuild()
       this.#links.forget()
