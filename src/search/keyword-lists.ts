@@ -7,7 +7,7 @@ const idsMax = 8 * 1_024 * 1_024
 /** Rows read between two looks at the clock. */
 const rowsUnwatched = 1_024
 const ofDocumentMin = 4
-const ofDocumentMax = 16
+export const ofDocumentMax = 16
 
 export class KeywordLists {
   readonly #db: Db
@@ -21,6 +21,8 @@ export class KeywordLists {
   #used = 1
   /** By number: documents that came with it, also those that went since. */
   #holders = new Uint32Array(1_024)
+
+  #counts = new Uint32Array(0)
 
   constructor(db: Db) {
     this.#db = db
@@ -91,6 +93,12 @@ export class KeywordLists {
   /** Documents that were loaded, and those of them that have the keyword. */
   documents(): number {
     return this.#documents
+  }
+
+  /** Zeros by number, one array for all facets: who counts in it leaves zeros behind. */
+  counts(): Uint32Array<ArrayBuffer> {
+    if (this.#counts.length < this.idsEnd()) this.#counts = new Uint32Array(this.#holders.length)
+    return this.#counts
   }
 
   /** For figures. */

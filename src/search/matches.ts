@@ -19,6 +19,11 @@ export class Matches {
     this.#isFolding = isFolding
   }
 
+  /** Documents with postings of their own. */
+  get documents(): number {
+    return this.#size
+  }
+
   clear(): void {
     this.#size = 0
   }
@@ -68,13 +73,14 @@ export class Matches {
   /**
    * Hits by bucket: a group counts once in each bucket that one of its members is in.
    * @param addAll what `each` comes to for a document without copies: quicker where it has many buckets
+   * @param counts where to count: zeros, `end` or more of them
    */
   count(
     end: number,
     each: (docno: number, see: (bucket: number) => void) => void,
     addAll: ((docno: number, counts: Uint32Array) => void) | null = null,
+    counts = new Uint32Array(end),
   ): Uint32Array<ArrayBuffer> {
-    const counts = new Uint32Array(end)
     const seen = new Set<number>()
     const attributes = this.#attributes
     let group = 0

@@ -203,7 +203,7 @@ export const english: Messages = {
   all: 'All',
   facetNames: { host: 'Site', lang: 'Language', type: 'Type', date: 'Date', keyword: 'Keyword' },
   keyword: (word) => `Keyword: ${word}`,
-  keywords: 'Keywords',
+  keywords: 'Keywords:',
   listing: 'All pages that fit the filters',
   without: 'Without this site',
   missing: 'Not on this page:',

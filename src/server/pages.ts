@@ -63,19 +63,17 @@ function requestOf(call: Call): SearchRequest {
 /** The most telling ones, each as a search for it. */
 function keywordLinks(look: Look, { keywords }: DocumentRecord): HtmlValue {
   if (keywords.length === 0) return null
-  const links = keywords.slice(0, keywordsShown).map(
-    (word) =>
-      html`<li>
-        <a class="chip" rel="nofollow" href="${addressOf(look, emptySearch, { q: word })}"
-          >${word}</a
-        >
-      </li>`,
-  )
-  return html`<nav aria-label="${look.messages.keywords}">
-    <ul class="chips">
-      ${links}
-    </ul>
-  </nav>`
+  const links = keywords
+    .slice(0, keywordsShown)
+    .map(
+      (word, i) =>
+        html`${i > 0 ? ' · ' : ' '}<a
+            rel="nofollow"
+            href="${addressOf(look, emptySearch, { q: word })}"
+            >${word}</a
+          >`,
+    )
+  return html`<p class="quiet">${look.messages.keywords}${links}</p>`
 }
 const keywordsShown = 6
 const emptySearch: SearchRequest = { ...requestDefaults, q: '', snippet: pageSnippet }
@@ -91,11 +89,11 @@ function storedPage(look: Look, document: DocumentRecord): Html {
       ${document.url} · ${messages.fetched}
       <time datetime="${document.fetched_at}">${look.date(document.fetched_at)}</time>
     </p>
+    ${keywordLinks(look, document)}
     <p class="box note">
       ${document.noarchive ? messages.upkeep.noarchive : messages.storedOf}
       ${href === null ? '' : html`<a href="${href}" rel="noopener noreferrer nofollow">${messages.original}</a>`}
     </p>
-    ${keywordLinks(look, document)}
     <div ${/^[a-z]{2,3}$/.test(document.lang) ? html`lang="${document.lang}"` : ''}>
       ${document.noarchive ? '' : paragraphs.length === 0 ? html`<p>${messages.emptyText}</p>` : paragraphs.map((line) => html`<p>${line}</p>`)}
     </div>

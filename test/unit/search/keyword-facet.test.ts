@@ -91,6 +91,12 @@ describe('the keyword facet', () => {
     )
     collection.add([...rest, ...hits])
     assert.deepEqual(counted('apple', { facetLimit: 2 }), { Kerberos: 6, realm: 2 })
+    // Few hits and many are counted in two ways; neither leaves anything behind for the next.
+    collection.add([page('one', ['Site', 'lonely'], { text: 'plum' })])
+    for (let again = 0; again < 2; again += 1) {
+      assert.deepEqual(counted('plum'), { Site: 1, lonely: 1 })
+      assert.equal(counted('pear OR apple', { facetLimit: 100 })['Site'], 66)
+    }
   })
 
   it('is the same word in a query, excluded and in a group', () => {
