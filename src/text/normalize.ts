@@ -99,19 +99,45 @@ let sources = new Uint32Array(8192)
  */
 export function foldText(text: string): string {
   if (PLAIN_ASCII.test(text)) return text.toLowerCase()
-  if (text.length < rememberedUnits.min || text.length > rememberedUnits.max)
-    return fold(text, lower, false)
-  if (text !== remembered.text) remembered = { text, folded: fold(text, lower, false) }
-  return remembered.folded
+  const known = remembered(text)
+  if (known === null) return fold(text, lower, false)
+  if (known.folded === null) {
+    const source = known.cased ?? text
+    // Few texts are of more than ASCII once their quotes and blanks are folded.
+    known.folded = PLAIN_ASCII.test(source) ? source.toLowerCase() : fold(source, lower, false)
+  }
+  return known.folded
 }
 
-/** The main text of a page is folded for its terms and again for its fingerprint. */
-const rememberedUnits = { min: 512, max: 65_536 }
-let remembered = { text: '', folded: '' }
-
 /** `foldText` without the lower case: foldText(foldCase(t)) = foldText(t). For what needs camelCase. */
-export const foldCase = (text: string): string =>
-  PLAIN_ASCII.test(text) ? text : fold(text, cased, false)
+export function foldCase(text: string): string {
+  if (PLAIN_ASCII.test(text)) return text
+  const known = remembered(text)
+  if (known === null) return fold(text, cased, false)
+  return (known.cased ??= fold(text, cased, false))
+}
+
+type Remembered = { text: string; cased: string | null; folded: string | null }
+
+/** The texts of a page are folded for its terms, for its pairs of words and for its fingerprint. */
+const rememberedUnits = { min: 512, max: 65_536 }
+/** Main text, headings, rest. */
+const recent: Remembered[] = Array.from({ length: 3 }, () => ({
+  text: '',
+  cased: null,
+  folded: null,
+}))
+let eldest = 0
+
+function remembered(text: string): Remembered | null {
+  if (text.length < rememberedUnits.min || text.length > rememberedUnits.max) return null
+  for (const known of recent) if (known.text === text) return known
+  const known = recent[eldest] as Remembered
+  eldest = (eldest + 1) % recent.length
+  known.text = text
+  known.cased = known.folded = null
+  return known
+}
 
 /** `foldText` with the way back: unit i of the result comes from the character at `offsets[i]` of the source. */
 export const foldWithOffsets = (text: string): FoldedText => foldKeeping(text, lower)
@@ -127,7 +153,7 @@ function foldKeeping(text: string, folding: Folding): FoldedText {
   return { text: folded, offsets }
 }
 
-/** Writes the folded units to `output` and, on request, their source offsets to `sources`. */
+/** Writes the folded units to `output`, which always has room for what is left, and on request their source offsets to `sources`. */
 function fold(text: string, folding: Folding, keepsOffsets: boolean): string {
   const { units } = folding
   reserve(text.length, keepsOffsets)
@@ -135,16 +161,23 @@ function fold(text: string, folding: Folding, keepsOffsets: boolean): string {
   let baseSource = 0 // where the last character began, here and in the output: a mark that follows changes it
   let baseSize = 0
   for (let i = 0; i < text.length;) {
+    const from = i
+    for (const [out, origins] = [output, sources]; i < text.length; i += 1) {
+      const plain = units[text.charCodeAt(i)] as number
+      if (plain <= CONTINUES) break
+      if (keepsOffsets) origins[size] = i
+      out[size] = plain
+      size += 1
+    }
+    if (i > from) {
+      baseSource = i - 1
+      baseSize = size - 1
+      if (i === text.length) break
+    }
     const unit = text.charCodeAt(i)
-    let folded = units[unit] as number
-    if (folded === UNSEEN) folded = units[unit] = lookAt(unit, folding)
-    if (folded > CONTINUES) {
-      if (size + 1 >= output.length) reserve(2 * size, keepsOffsets)
-      baseSource = i
-      baseSize = size
-      if (keepsOffsets) sources[size] = i
-      output[size++] = folded
-      i += 1
+    const folded = units[unit] as number
+    if (folded === UNSEEN) {
+      units[unit] = lookAt(unit, folding)
       continue
     }
     const isFar = folded === CONTINUES && i - baseSource >= CLUSTER_UNITS_MAX
@@ -165,8 +198,9 @@ function fold(text: string, folding: Folding, keepsOffsets: boolean): string {
     const last = baseSource + CLUSTER_UNITS_MAX
     while (i < text.length && i < last && continues(text.charCodeAt(i), folding)) i += 1
     const cluster = foldCluster(text.slice(baseSource, i), folding)
-    if (baseSize + cluster.length >= output.length)
-      reserve(2 * (baseSize + cluster.length), keepsOffsets)
+    const left = text.length - i
+    if (baseSize + cluster.length + left > output.length)
+      reserve(2 * (baseSize + cluster.length) + left, keepsOffsets)
     size = baseSize
     for (let k = 0; k < cluster.length; k += 1) {
       if (keepsOffsets) sources[size] = baseSource
