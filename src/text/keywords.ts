@@ -2,7 +2,7 @@
 import type { ItsFunction } from 'wink-nlp'
 import { eachRun, type RunKind } from './characters.ts'
 import type { Dictionary } from './dictionary.ts'
-import { foldText, foldWithOffsets, type FoldedText } from './normalize.ts'
+import { foldCase, foldText, foldWithOffsets, type FoldedText } from './normalize.ts'
 import { isStopWord } from './stopwords.ts'
 import type { Analyzer } from './tokenize.ts'
 
@@ -20,8 +20,10 @@ export type Keywords = {
 /** Candidates that are kept of a page: which of them tell it from others, the collection decides later. */
 export const KEYWORDS_MAX = 16
 
-/** What wink-nlp sees of a page: the model reads about 1 KB a millisecond. */
-const ENGLISH_UNITS = 400
+/** What is read of an English page. */
+const ENGLISH_UNITS = 1_600
+/** Of its words, best first, so many are looked at. */
+const ENGLISH_WORDS_MAX = 32
 const OTHER_UNITS = 20_000
 const TITLE_WEIGHT = 3
 /** Words of the first lines count this much more than those at the end of what is read. */
@@ -32,11 +34,13 @@ const WORD_UNITS_MAX = 40
 const HAN_WORD_UNITS_MIN = 2
 const LATIN_WORD_UNITS_MIN = 4
 
-/** Pages that one tagger reads: wink-nlp never forgets a word that its model lacks, about 1 KB a page. Loading takes as long as 500 pages. */
-const TAGGER_PAGES_MAX = 10_000
+/** Words whose lemma is kept, about 1 MB: a site goes on to use its own. */
+const LEMMAS_MAX = 8_192
+/** Words that one model is asked for: wink-nlp never forgets a word that its model lacks. Loading takes as long as some thousand words. */
+const ASKED_MAX = 100_000
 
-/** Lemmas of the nouns, null for any other word. */
-type Tagger = (text: string) => (string | null)[]
+/** The lemma of a word that is a noun by itself and may be a keyword, null for any other. */
+type Nouns = (word: string) => string | null
 
 /** @param usesModel without it English words are only counted, which spares the memory of the model */
 export function createKeywords(
@@ -44,17 +48,11 @@ export function createKeywords(
   analyzer: Analyzer,
   usesModel = true,
 ): Keywords {
-  let tagger: Promise<Tagger> | null = null
-  let pagesLeft = 0
+  const nouns = usesModel ? new NounMemory() : null
   return {
     async keywords(text, title, language, max) {
-      if (language === 'en' && usesModel) {
-        if (tagger === null || pagesLeft === 0) {
-          tagger = loadTagger()
-          pagesLeft = TAGGER_PAGES_MAX
-        }
-        pagesLeft -= 1
-        return englishKeywords(analyzer, await tagger, text, title, max)
+      if (language === 'en' && nouns !== null) {
+        return englishKeywords(analyzer, await nouns.ready(), text, title, max)
       }
       const body = text.slice(0, OTHER_UNITS)
       if (language === 'zh') return chineseKeywords(dictionary, body, title, max)
@@ -63,7 +61,34 @@ export function createKeywords(
   }
 }
 
-async function loadTagger(): Promise<Tagger> {
+/** Asks the model once for each word. What a word is, it says without its sentence: to tag sentences takes ten times as long. */
+class NounMemory {
+  readonly #lemmas = new Map<string, string | null>()
+  #model: Promise<Nouns> | null = null
+  #asked = 0
+
+  async ready(): Promise<Nouns> {
+    if (this.#model === null || this.#asked >= ASKED_MAX) {
+      this.#model = loadNouns()
+      this.#asked = 0
+    }
+    const ask = await this.#model
+    return (word) => this.#lemmaOf(word, ask)
+  }
+
+  #lemmaOf(word: string, ask: Nouns): string | null {
+    const known = this.#lemmas.get(word)
+    if (known !== undefined) return known
+    if (this.#lemmas.size >= LEMMAS_MAX) this.#lemmas.clear()
+    const noun = ask(word)
+    const lemma = noun !== null && isKeyword(noun) ? noun : null
+    this.#asked += 1
+    this.#lemmas.set(word, lemma)
+    return lemma
+  }
+}
+
+async function loadNouns(): Promise<Nouns> {
   const [{ default: winkNLP }, { default: model }] = await Promise.all([
     import('wink-nlp'),
     import('wink-eng-lite-web-model'),
@@ -71,13 +96,12 @@ async function loadTagger(): Promise<Tagger> {
   const nlp = winkNLP(model, ['pos'])
   /* The package types these as methods with other parameters than `out` asks for; they are plain functions. */
   const its = nlp.its as unknown as Readonly<Record<'lemma' | 'pos', ItsFunction<string>>>
-  return (text) => {
-    const tokens = nlp.readDoc(text).tokens()
-    const nouns: (string | null)[] = []
-    /* A lemma costs more than all else about a word: only nouns are asked for theirs. */
-    for (const part of tokens.out(its.pos))
-      nouns.push(isNoun(part) ? tokens.itemAt(nouns.length).out(its.lemma) : null)
-    return nouns
+  return (word) => {
+    const tokens = nlp.readDoc(word).tokens()
+    // A name that the model takes apart (node.js) is one all the same.
+    if (tokens.length() !== 1) return word
+    const first = tokens.itemAt(0)
+    return isNoun(first.out(its.pos)) ? first.out(its.lemma) : null
   }
 }
 
@@ -85,41 +109,88 @@ const isNoun = (part: string): boolean => part === 'NOUN' || part === 'PROPN'
 
 function englishKeywords(
   analyzer: Analyzer,
-  tag: Tagger,
+  lemmaOf: Nouns,
   text: string,
   title: string,
   max: number,
 ): Keyword[] {
-  const scores = new Map<string, number>()
-  const phrases = new Map<string, number>()
-  addNouns(tag(title.slice(0, ENGLISH_UNITS / 4)), TITLE_WEIGHT, scores, phrases)
-  addNouns(tag(cutAtBlank(text, ENGLISH_UNITS)), 1, scores, phrases)
-  for (const [phrase, score] of phrases) {
-    if (score >= 2) scores.set(phrase, score * PHRASE_WEIGHT)
-  }
-  return withoutParts(analyzer, best(scores), max)
+  const words = new EnglishWords()
+  words.add(title, TITLE_WEIGHT)
+  words.add(text, 1)
+  return withoutParts(analyzer, words.nouns(lemmaOf), max)
 }
 
-function addNouns(
-  nouns: readonly (string | null)[],
-  weight: number,
-  scores: Map<string, number>,
-  phrases: Map<string, number>,
-): void {
-  let before: string | null = null
-  let weightBefore = 0
-  for (let i = 0; i < nouns.length; i += 1) {
-    const noun = nouns[i] ?? null
-    const isUseful = noun !== null && isKeyword(noun)
-    const here = weight * leadWeight(i / nouns.length)
-    if (isUseful) {
-      add(scores, noun, here)
-      if (before !== null) add(phrases, `${before} ${noun}`, weightBefore)
+/** The words of one page by number, with what they and two neighbours weigh. */
+class EnglishWords {
+  readonly #numbers = new Map<string, number>()
+  /** As a word begins a sentence only where it has no small letter elsewhere. */
+  readonly #spelled: string[] = []
+  readonly #scores: number[] = []
+  /** By first << 16 | second: a page has fewer words than that in what is read. */
+  readonly #neighbours = new Map<number, number>()
+  #text = ''
+  #weight = 0
+  #before = -1
+  #beforeEnd = 0
+  #beforeWeight = 0
+
+  add(source: string, weight: number): void {
+    this.#text = foldCase(source).slice(0, ENGLISH_UNITS)
+    this.#weight = weight
+    this.#before = -1
+    eachRun(this.#text, this.#addRun)
+  }
+
+  readonly #addRun = (start: number, end: number, kind: RunKind): void => {
+    if (kind !== 'word' || end - start < 2 || end - start > WORD_UNITS_MAX) return
+    const spelled = this.#text.slice(start, end)
+    const word = spelled.toLowerCase()
+    if (isStopWord(word)) return
+    const weight = this.#weight * leadWeight(start / this.#text.length)
+    const number = this.#numberOf(word, spelled)
+    this.#scores[number] = (this.#scores[number] as number) + weight
+    if (this.#before >= 0 && start === this.#beforeEnd + 1 && this.#text[start - 1] === ' ') {
+      const pair = (this.#before << 16) | number
+      this.#neighbours.set(pair, (this.#neighbours.get(pair) ?? 0) + this.#beforeWeight)
     }
-    before = isUseful ? noun : null
-    weightBefore = here
+    this.#before = number
+    this.#beforeEnd = end
+    this.#beforeWeight = weight
+  }
+
+  #numberOf(word: string, spelled: string): number {
+    const known = this.#numbers.get(word)
+    if (known !== undefined) {
+      if (spelled === word) this.#spelled[known] = word
+      return known
+    }
+    const number = this.#scores.length
+    this.#numbers.set(word, number)
+    this.#spelled.push(spelled)
+    this.#scores.push(0)
+    return number
+  }
+
+  /** Lemmas and pairs of them, best first. */
+  nouns(lemmaOf: Nouns): Keyword[] {
+    const scores = new Map<string, number>()
+    const nounOf = (number: number): string | null => lemmaOf(this.#spelled[number] as string)
+    const ranked = this.#scores.map((score, number): [number, number] => [number, score])
+    for (const [number, score] of ranked.sort(byWeight).slice(0, ENGLISH_WORDS_MAX)) {
+      const lemma = nounOf(number)
+      if (lemma !== null) add(scores, lemma, score)
+    }
+    for (const [pair, score] of this.#neighbours) {
+      if (score < 2) continue
+      const first = nounOf(pair >>> 16)
+      const second = first === null ? null : nounOf(pair & 0xffff)
+      if (second !== null) add(scores, `${first} ${second}`, score * PHRASE_WEIGHT)
+    }
+    return best(scores)
   }
 }
+
+const byWeight = (a: [number, number], b: [number, number]): number => b[1] - a[1] || a[0] - b[0]
 
 const isKeyword = (lemma: string): boolean =>
   /^[\p{L}\p{N}][\p{L}\p{N}.+#-]+$/u.test(lemma) &&
@@ -235,9 +306,3 @@ const best = (scores: ReadonlyMap<string, number>): Keyword[] =>
 
 const byScore = (a: [string, number], b: [string, number]): number =>
   b[1] - a[1] || (a[0] < b[0] ? -1 : 1)
-
-function cutAtBlank(text: string, units: number): string {
-  if (text.length <= units) return text
-  const blank = text.lastIndexOf(' ', units)
-  return text.slice(0, blank > units / 2 ? blank : units).toWellFormed()
-}
