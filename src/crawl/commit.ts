@@ -45,8 +45,11 @@ export const nothingCommitted = (): Committed => ({
 })
 
 export type Committer = {
-  /** Writes the batch in one transaction. Throws what SQLite throws; then nothing of it has happened. */
-  commit(batch: readonly Visited[]): Committed
+  /**
+   * Writes the batch in one transaction. Throws what SQLite throws; then nothing of it has happened.
+   * @param batch a function makes it within that transaction
+   */
+  commit(batch: readonly Visited[] | (() => readonly Visited[])): Committed
 }
 
 export type CommitTools = {
@@ -84,7 +87,7 @@ export function createCommitter(tools: CommitTools): Committer {
       let isCommitted = false
       try {
         store.transaction(() => {
-          for (const visited of batch) {
+          for (const visited of typeof batch === 'function' ? batch() : batch) {
             const links = tools.findUrls(visited)
             const written = writeVisit(visited, tools, result)
             noteForRules(visited, written, tools)

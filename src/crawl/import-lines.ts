@@ -80,23 +80,20 @@ async function storeRecords(
   const { store } = tools
   const { pages, failed, failures } = await readAll(records, tools)
   const nowMs = tools.now()
-  const leases = store.transaction(() => {
-    const sourceId = store.sourceFor(importSourceKey)
-    return pages.map(({ record: { url } }) =>
-      leaseFor(url, store.importedUrl(url, sourceId, nowMs).urlId, sourceId),
-    )
-  })
-  const visits = pages.flatMap(({ record, page }, i): Visited[] => {
-    const lease = leases[i]
-    return lease === undefined ? [] : [visitOf(lease, record, page, mayFold)]
-  })
   const committer = createCommitter({
     ...tools,
     jobs: noJobs,
     findUrls: () => [],
     revisits: noRevisits,
   })
-  const committed = committer.commit(visits)
+  // A URL that is settled without its document would break an invariant: both come in one transaction.
+  const committed = committer.commit(() => {
+    const sourceId = store.sourceFor(importSourceKey)
+    return pages.map(({ record, page }) => {
+      const { urlId } = store.importedUrl(record.url, sourceId, nowMs)
+      return visitOf(leaseFor(record.url, urlId, sourceId), record, page, mayFold)
+    })
+  })
   tools.onCommitted(committed)
   const imported = { stored: 0, unchanged: 0, exactCopies: 0, nearCopies: 0, filtered: 0 }
   for (const settlement of committed.settlements) {

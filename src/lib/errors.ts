@@ -28,7 +28,7 @@ const table = {
   ],
   cannot_create: [500, 73, 'Check the path and its rights.'],
   io: [500, 74, 'Check the disk.'],
-  storage_full: [507, 74, 'Free some room; the crawl goes on by itself.'],
+  storage_full: [507, 74, 'Free some room and try again; a crawl that runs goes on by itself.'],
   schema_too_new: [500, 78, 'This data was written by a newer version: upgrade the program.'],
   corrupt: [500, 74, 'Restore a backup, or run `findling check` for details.'],
   unsupported_system: [500, 1, 'Use a newer system, or the container image.'],
@@ -69,6 +69,16 @@ export class AppError extends Error {
   }
 }
 
+/** What the disk does, as the system and SQLite call it; null for any other error. */
+export function diskFaultOf(error: unknown): 'storage_full' | 'corrupt' | 'io' | null {
+  const code =
+    error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+  if (/^(?:SQLITE_FULL|SQLITE_IOERR_SHMSIZE|ENOSPC|EDQUOT|storage_full)$/.test(code))
+    return 'storage_full'
+  if (/^(?:SQLITE_CORRUPT|SQLITE_NOTADB|corrupt$)/.test(code)) return 'corrupt'
+  return /^(?:SQLITE_IOERR|EIO$|EROFS$|io$)/.test(code) ? 'io' : null
+}
+
 /** Errors cross threads as plain values: this brings one over, `reviveError` makes it whole again. */
 export type PlainError = { code: ErrorCode; detail: string; retryAfterS?: number }
 
@@ -78,7 +88,8 @@ export function plainError(error: unknown): PlainError {
     if (error.retryAfterS !== undefined) plain.retryAfterS = error.retryAfterS
     return plain
   }
-  return { code: 'internal', detail: error instanceof Error ? error.message : String(error) }
+  const detail = error instanceof Error ? error.message : String(error)
+  return { code: diskFaultOf(error) ?? 'internal', detail }
 }
 
 export const reviveError = (plain: PlainError): AppError =>

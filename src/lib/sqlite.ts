@@ -2,7 +2,7 @@
 import assert from 'node:assert'
 import BetterSqlite from 'better-sqlite3'
 import type Sqlite from 'better-sqlite3'
-import { AppError } from './errors.ts'
+import { AppError, diskFaultOf } from './errors.ts'
 import { bunSqlite } from './sqlite-bun.ts'
 
 // Bun's has the names of better-sqlite3 by its own design; the suites prove the rest.
@@ -129,14 +129,10 @@ export function truncateWal(db: Db): boolean {
 export const dropPages = (db: Db): void => db.exec('PRAGMA shrink_memory')
 
 /** No room on the disk: what was rolled back may be tried again once there is. */
-export const isDiskFull = (error: unknown): boolean =>
-  ['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE', 'ENOSPC', 'EDQUOT', 'storage_full'].includes(
-    codeOf(error),
-  )
+export const isDiskFull = (error: unknown): boolean => diskFaultOf(error) === 'storage_full'
 
 /** The file is damaged or no database. */
-export const isCorrupt = (error: unknown): boolean =>
-  /^(?:SQLITE_CORRUPT|SQLITE_NOTADB|corrupt$)/.test(codeOf(error))
+export const isCorrupt = (error: unknown): boolean => diskFaultOf(error) === 'corrupt'
 
 /** Another connection held its lock longer than the busy timeout. */
 export const isBusy = (error: unknown): boolean => /^SQLITE_(?:BUSY|LOCKED)/.test(codeOf(error))

@@ -14,7 +14,10 @@ export function copyDatabase(db: Db, file: string): void {
     db.exec(`VACUUM INTO '${file.replaceAll("'", "''")}'`)
   } catch (error) {
     const code = isCorrupt(error) ? 'corrupt' : isDiskFull(error) ? 'storage_full' : 'io'
-    throw new AppError(code, `${db.file} cannot be copied: ${String(error)}`, { cause: error })
+    const reason = (error as Error).message
+    throw new AppError(code, `${db.file} cannot be copied to ${dirname(file)}: ${reason}`, {
+      cause: error,
+    })
   }
   // The copy is closed by now: opening it drops no lock of SQLite's.
   syncPath(file)

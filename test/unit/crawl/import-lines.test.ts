@@ -3,7 +3,9 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { importLines, type Imported } from '../../../src/crawl/import-lines.ts'
 import { readRecord } from '../../../src/crawl/imported.ts'
+import type { Distinct } from '../../../src/crawl/distinct.ts'
 import type { ParseOutcome } from '../../../src/crawl/page.ts'
+import { checkStore } from '../../../src/store/check.ts'
 import { createAnalyzer } from '../../../src/text/tokenize.ts'
 import { loadTestTables } from '../../text-tables.ts'
 import { openCrawl, words } from './crawl-fixture.ts'
@@ -14,7 +16,16 @@ const timeout: ParseOutcome = { kind: 'failed', reason: 'parser-timeout' }
 
 /** Imports so many lines; `troubles` says how often reading a line fails. */
 async function imported(lines: number, troubles: Readonly<Record<number, number>>) {
-  const { store, frontier, duplicates, urls } = openCrawl({})
+  const crawl = openCrawl({})
+  return { ...crawl, ...(await importInto(crawl, lines, troubles)) }
+}
+
+async function importInto(
+  { store, frontier, duplicates, urls }: ReturnType<typeof openCrawl>,
+  lines: number,
+  troubles: Readonly<Record<number, number>>,
+  more: Partial<Parameters<typeof importLines>[2]> = {},
+) {
   const left = new Map(Object.entries(troubles).map(([n, times]) => [`http://a.test/${n}`, times]))
   const order: string[] = []
   const result: Imported = await importLines(
@@ -36,10 +47,26 @@ async function imported(lines: number, troubles: Readonly<Record<number, number>
       },
       onCommitted: () => {},
       now: Date.now,
+      ...more,
     },
   )
-  return { result, urls: urls(), order, store }
+  return { result, urls: urls(), order }
 }
+
+describe('an import that fails at its end', () => {
+  it('leaves no URL behind without its document', async () => {
+    const crawl = openCrawl({})
+    const full = (): never => {
+      throw new Error('the disk is full')
+    }
+    const distinct = { note: () => {}, save: full } as unknown as Distinct
+    await assert.rejects(importInto(crawl, 3, {}, { distinct }), /disk is full/)
+    assert.equal(crawl.store.urlRow('http://a.test/1'), null)
+    assert.deepEqual(checkStore(crawl.store.db), [])
+    const { result } = await importInto(crawl, 3, {})
+    assert.equal(result.stored, 3)
+  })
+})
 
 describe('an import on a starved machine', () => {
   it('reads a line once more when the parser ran out of time, after all others', async () => {
