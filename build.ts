@@ -130,7 +130,10 @@ async function bundle(name: string, entry: string, plugins: Plugin[]): Promise<v
   })
   assert.deepEqual(warnings, [])
   const text = inAscii(readFileSync(outfile, 'utf8'))
-  assert(!text.includes(root), 'the bundle names no path of this machine')
+  // Not the root alone: that may be as short as /findling, as in the image's build, and part of a path that is meant.
+  const folders = ['src', 'node_modules', 'public', 'vendor'].map((folder) => `${root}/${folder}/`)
+  for (const path of [...folders, `"${root}"`])
+    assert(!text.includes(path), `the bundle names ${path}, a path of this machine`)
   writeFileSync(outfile, text)
 }
 
