@@ -24,10 +24,9 @@ RUN set -eu; \
   esac; \
   mkdir -p /empty "/rootfs$(dirname $loader)" "/rootfs/lib/$folder"; \
   cp -L "$loader" "/rootfs$loader"; \
-  for name in libc.so.6 libm.so.6 libdl.so.2 libpthread.so.0 librt.so.1; do \
+  for name in libc.so.6 libm.so.6 libdl.so.2 libpthread.so.0 librt.so.1 libgcc_s.so.1; do \
     cp -L "/lib/$folder/$name" "/rootfs/lib/$folder/$name"; \
   done; \
-  cp -L "$(find / -xdev -name libgcc_s.so.1 -print -quit)" "/rootfs/lib/$folder/libgcc_s.so.1"; \
   cp -L "/usr/lib/$folder/libstdc++.so.6" "/rootfs/lib/$folder/libstdc++.so.6"; \
   mkdir /rootfs/licenses; \
   for name in libc6 libgcc-s1 libstdc++6; do cp -L "/usr/share/doc/$name/copyright" "/rootfs/licenses/$name"; done; \

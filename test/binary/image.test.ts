@@ -5,48 +5,19 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-} from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { eventually } from '../e2e/program.ts'
 import { binary, noSandbox } from './binary.ts'
+import { libraries, loader, notices, systemLacks, triplet } from './image-files.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const folder = mkdtempSync(join(tmpdir(), 'findling-image-'))
 const userId = 10_001
 /** Not 8080: buildah's chroot shares the network of this machine. */
 const port = 18_480 + (process.pid % 100)
-const libraries = [
-  'libc.so.6',
-  'libm.so.6',
-  'libdl.so.2',
-  'libpthread.so.0',
-  'librt.so.1',
-  'libgcc_s.so.1',
-  'libstdc++.so.6',
-]
-/** Path on this machine -> name in /licenses. */
-const notices: Readonly<Record<string, string>> = {
-  '/usr/share/doc/libc6/copyright': 'libc6',
-  '/usr/share/doc/libgcc-s1/copyright': 'libgcc-s1',
-  '/usr/share/doc/libstdc++6/copyright': 'libstdc++6',
-  '/usr/share/common-licenses/LGPL-2.1': 'LGPL-2.1',
-  '/usr/share/common-licenses/GPL-3': 'GPL-3',
-}
-const [triplet, loader] =
-  process.arch === 'arm64'
-    ? ['aarch64-linux-gnu', '/lib/ld-linux-aarch64.so.1']
-    : ['x86_64-linux-gnu', '/lib64/ld-linux-x86-64.so.2']
-
 const storage = [
   '--storage-driver',
   'vfs',
@@ -69,12 +40,7 @@ function buildah(...args: string[]): string {
 function prepare(): string | false {
   if (noSandbox !== false) return noSandbox
   if (spawnSync('buildah', ['--version']).status !== 0) return 'buildah is not installed'
-  const missing = libraries.find(
-    (name) => !readdirSync(`/lib/${triplet}`).includes(name) && !name.startsWith('libstdc'),
-  )
-  if (missing !== undefined) return `this system keeps ${missing} elsewhere`
-  const notice = Object.keys(notices).find((file) => !existsSync(file))
-  return notice === undefined ? false : `this system has no ${notice}`
+  return systemLacks()
 }
 const skip = prepare()
 
