@@ -96,7 +96,7 @@ export function createCommitter(tools: CommitTools): Committer {
             if (job !== null) jobs.count(job, { ...visited, settlement })
             result.settlements.push(settlement)
             settled.push({ lease: visited.lease, settlement, links })
-            tools.inbound?.note(visited, links)
+            tools.inbound?.note({ ...visited, settlement }, links)
           }
           // Where the frontier shares the store this returns no promise: it has happened when the transaction ends.
           void frontier.settle(settled, tools.now())

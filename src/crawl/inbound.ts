@@ -2,7 +2,7 @@
 import { hashKey } from '../lib/hash.ts'
 import { siteOwner, splitUrl } from '../lib/url.ts'
 import type { Hosts } from '../store/hosts.ts'
-import { addLinks, type Inbound, type InboundLink } from '../store/inbound.ts'
+import { addLinks, type Inbound, type SaidLink } from '../store/inbound.ts'
 import type { FoundUrl } from './frontier.ts'
 import type { Visited } from './visit.ts'
 
@@ -10,7 +10,7 @@ export type InboundStore = Pick<Inbound, 'linkTarget' | 'putLinks'> &
   Pick<Hosts, 'hostId' | 'originOfHost'>
 
 export type InboundLinks = {
-  /** The links of one visit, judged by the scopes. */
+  /** The links of one visit, judged by the scopes, with the settlement as it was written. */
   note(visited: Visited, found: readonly FoundUrl[]): void
   /** After the frontier has queued them, in the same transaction. @returns how many URLs are called something new */
   save(): number
@@ -29,7 +29,7 @@ export function createInboundLinks(store: InboundStore): InboundLinks {
   const recent = new Uint32Array(recentSlots)
   const isOverused = createUses()
   const hosts = createHosts(store)
-  let batch = new Map<string, { origin: string; text: string }[]>()
+  let batch = new Map<string, { origin: string; text: string; isAgain: boolean }[]>()
   let moves: { from: string; to: string }[] = []
 
   const isRecent = (url: string, text: string, salt: number): boolean => {
@@ -41,7 +41,7 @@ export function createInboundLinks(store: InboundStore): InboundLinks {
   }
 
   /** @returns whether that was news */
-  const add = (url: string, more: readonly InboundLink[]): boolean => {
+  const add = (url: string, more: readonly SaidLink[]): boolean => {
     const named = store.linkTarget(url)
     const to = named?.movedTo ?? null
     const target = to === null ? named : store.linkTarget(to)
@@ -65,14 +65,16 @@ export function createInboundLinks(store: InboundStore): InboundLinks {
       const owner = hosts.ownerOf(origin)
       const salt = hashKey(owner)[0]
       const within = `${origin}/`
+      const isAgain =
+        settlement.kind === 'stored' && lease.history.some(({ outcome }) => outcome === 'stored')
       for (const { url, text = '' } of found) {
         const isOwn = url.startsWith(within) || hosts.ownerOf(splitUrl(url).origin) === owner
         // A step within the site is no news of any kind.
         if (text === '' && isOwn) continue
         if (isRecent(url, text, salt) || (isOwn && isOverused(text, salt))) continue
         const links = batch.get(url)
-        if (links) links.push({ origin, text })
-        else batch.set(url, [{ origin, text }])
+        if (links) links.push({ origin, text, isAgain })
+        else batch.set(url, [{ origin, text, isAgain }])
       }
     },
     save() {
@@ -82,7 +84,7 @@ export function createInboundLinks(store: InboundStore): InboundLinks {
         if (links.length > 0 && add(to, links)) changed++
       }
       for (const [url, links] of batch) {
-        const more = links.map(({ origin, text }) => ({ host: hosts.idOf(origin), text }))
+        const more = links.map(({ origin, ...said }) => ({ ...said, host: hosts.idOf(origin) }))
         if (add(url, more)) changed++
       }
       forget()

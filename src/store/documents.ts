@@ -61,6 +61,7 @@ type DocRow = {
   docno: number
   title: string
   lang: string
+  type: string
   publishedAtMs: number | null
   copyOf: number | null
   body: Uint8Array
@@ -158,6 +159,7 @@ function isDifferent(old: DocRow, input: DocumentInput, copyOf: number | null): 
   return (
     old.title !== input.title ||
     old.lang !== input.lang ||
+    old.type !== input.type ||
     old.publishedAtMs !== rounded(input.publishedAtMs) ||
     !isSaidAlike(old.extra, input.extra) ||
     !isEqual(old.body, input.body) ||
@@ -227,7 +229,7 @@ function prepareAll(db: Db, meta: Meta, keywordKey: KeywordKey) {
     fields: createFieldWrites(db, meta),
     changes: createChangeTable(db),
     find: db.prepare<DocRow>(
-      `SELECT d.docno, d.title, d.lang, d.published_at AS publishedAtMs, d.copy_of AS copyOf, t.body, t.rest, t.extra,
+      `SELECT d.docno, d.title, d.lang, d.type, d.published_at AS publishedAtMs, d.copy_of AS copyOf, t.body, t.rest, t.extra,
          d.title = h.origin || u.path AS isUntitled
        FROM doc d JOIN doc_text t ON t.docno = d.docno JOIN url u ON u.id = d.url_id JOIN host h ON h.id = u.host
        WHERE d.url_id=?`,

@@ -6,6 +6,9 @@ import type { Meta } from './meta.ts'
 /** `host`: the row of the linking page's host. `text`: what the link says, '' where that tells nothing. */
 export type InboundLink = { host: number; text: string }
 
+/** `isAgain`: by a page that was read before and has changed since, so that it may be a new name. */
+export type SaidLink = InboundLink & { isAgain?: boolean }
+
 /** A document with the links to it. */
 export type LinkedDocument = { docno: number; url: string; links: readonly InboundLink[] }
 
@@ -34,18 +37,19 @@ export const linkingSitesMax = 16
 
 /**
  * The links with some more. What a site said once it need not say again: of its own site a few texts are kept, the first; of any other
- * one text, the first that tells something. So one site counts once, however many pages and hosts it has.
+ * one text, the first that tells something. So one site counts once, however many pages and hosts it has. What changed pages say takes the
+ * place of the last text where there is no other: names change, and nobody tells when the last page has given up an old one.
  * @param ownerOf who answers for a host, by its row @param owner who answers for the target
  * @returns null where nothing is new
  */
 export function addLinks(
   links: readonly InboundLink[],
-  more: readonly InboundLink[],
+  more: readonly SaidLink[],
   ownerOf: (host: number) => string,
   owner: string,
 ): InboundLink[] | null {
   let added: InboundLink[] | null = null
-  for (const link of more) {
+  for (const { isAgain = false, ...link } of more) {
     const known: readonly InboundLink[] = added ?? links
     const by = ownerOf(link.host)
     const ofSite = known.filter(({ host }) => ownerOf(host) === by)
@@ -53,13 +57,14 @@ export function addLinks(
       const folded = link.text.toLowerCase()
       const isNew = folded !== '' && ofSite.every(({ text }) => text.toLowerCase() !== folded)
       if (isNew && ofSite.length < ownTextsMax) added = [...known, link]
+      else if (isNew && isAgain) added = [...known.filter((one) => one !== ofSite.at(-1)), link]
       continue
     }
     const [before] = ofSite
     if (before === undefined) {
       const sites = known.filter(({ host }) => ownerOf(host) !== owner).length
       if (sites < linkingSitesMax) added = [...known, link]
-    } else if (before.text === '' && link.text !== '')
+    } else if (link.text !== '' && (before.text === '' || (isAgain && before.text !== link.text)))
       added = known.map((one) => (one === before ? link : one))
   }
   return added

@@ -37,9 +37,11 @@ describe('the links of a batch', () => {
     from: string,
     settlement: Settlement,
     links: readonly (readonly [url: string, text: string])[],
+    past: readonly string[] = [],
   ): void => {
-    const lease = { url: from, ...splitUrl(from) } as unknown as Lease
-    const isPage = settlement.kind === 'stored'
+    const history = past.map((outcome) => ({ outcome }))
+    const lease = { url: from, history, ...splitUrl(from) } as unknown as Lease
+    const isPage = settlement.kind === 'stored' || settlement.kind === 'unchanged'
     const visited = { lease, settlement, page: isPage ? ({} as ParsedPage) : null } as Visited
     const found = links.map(([url, text]): FoundUrl => ({ url, sourceId: 1, depth: 1, text }))
     inbound.note(visited, found)
@@ -69,6 +71,23 @@ describe('the links of a batch', () => {
     }
     assert.equal(writes, 1)
     assert.deepEqual(textsOf(target), ['Glass'])
+  })
+
+  it('have a new name where a page was read before and has changed, and where there is room else', () => {
+    const stored = { kind: 'stored', status: 200 } as const
+    const unchanged = { kind: 'unchanged', status: 200 } as const
+    const say = (settlement: Settlement, past: readonly string[], text: string): void => {
+      note(`${own}/`, settlement, [[target, text]], past)
+      note('http://far.example/', settlement, [[target, text]], past)
+      save()
+    }
+    for (const text of ['one', 'two', 'three', 'four', 'five']) say(stored, [], text)
+    assert.deepEqual(textsOf(target), ['one', 'one', 'two', 'three', 'four'])
+    say(unchanged, ['stored'], 'six')
+    say(stored, ['failed'], 'seven')
+    assert.deepEqual(textsOf(target), ['one', 'one', 'two', 'three', 'four'])
+    say(stored, ['stored'], 'eight')
+    assert.deepEqual(textsOf(target), ['one', 'eight', 'two', 'three', 'eight'])
   })
 
   it('of other sites count without a text, steps within a site do not', () => {

@@ -101,6 +101,7 @@ describe('a document', () => {
       { rest: 'other' },
       { title: 'other' },
       { lang: 'de' },
+      { type: 'text/plain' },
       { publishedAtMs: 5 },
       { extra },
       { changed: true },
