@@ -1,5 +1,6 @@
 /** Which URLs a visit leads to: links, sitemaps, feeds and what they name, judged by every source's scope, with their place in the queue. */
 import { hasRepeatingPath, hostOf, splitUrl } from '../lib/url.ts'
+import { digestOf } from './copy-chains.ts'
 import type { FoundUrl, UrlKind } from './frontier.ts'
 import type { HostRules } from './host-rules.ts'
 import type { RobotsGate } from './robots-gate.ts'
@@ -10,7 +11,7 @@ import type { Visited } from './visit.ts'
 
 export type DiscoveryTools = {
   robots: Pick<RobotsGate, 'sitemaps'>
-  rules: Pick<HostRules, 'shorten' | 'linksOf'>
+  rules: Pick<HostRules, 'shorten' | 'linksOf' | 'isDeadEnd'>
   scopes: ReadonlyMap<number, ScopeSpec>
   limits: DiscoveryLimits
 }
@@ -33,6 +34,8 @@ const sitemapPriority = 4
 const perParameter = 2
 const parametersMax = 6
 const hostsRemembered = 10_000
+/** Of what is no page, as far as its name tells. */
+const listName = /site-?map|feed|rss|atom|rdf|\.(?:xml|txt|gz)\b/i
 /** As many redirects in a row as browsers follow. */
 const hopsMax = 20
 const hopsRemembered = 10_000
@@ -64,13 +67,13 @@ export class Discovery {
     const depth = isSeedMoved ? 0 : lease.depth + 1
     const found: FoundUrl[] = []
     if (lease.kind !== 'page') {
-      // A list that moved is still a list.
-      if (settlement.kind === 'redirect') this.#addList(found, settlement.to, lease.kind, lease)
+      if (settlement.kind === 'redirect') this.#addMovedList(found, settlement.to, visited)
       for (const one of listed) this.#addListed(found, one, visited)
       return found
     }
     if (settlement.kind === 'redirect' && !this.#mayLeadOn(lease.url, settlement.to)) return found
     const { rules } = this.#tools
+    if (visited.page !== null && rules.isDeadEnd(lease.url, digestOf(visited.page))) return found
     const judge = rules.linksOf(lease.url)
     const redirected = redirectedBy(visited)
     // Of the first links of the visit, which are those of the page.
@@ -145,6 +148,12 @@ export class Discovery {
     if (this.#lists.size >= hostsRemembered) this.#lists.clear()
     this.#lists.set(host, lists + 1)
     found.push({ url, sourceId, depth: depth + 1, priority: listPriority, kind })
+  }
+
+  /** A list that moved is still a list; but servers send home, or to a page of theirs, whoever asks for what they have not. */
+  #addMovedList(found: FoundUrl[], to: string, visited: Visited): void {
+    const kind = listName.test(splitUrl(to).path) ? visited.lease.kind : 'page'
+    this.#addListed(found, { url: to, kind, priority: 0.5, lastmodMs: null }, visited)
   }
 
   #addListed(found: FoundUrl[], one: Listed, { lease }: Visited): void {

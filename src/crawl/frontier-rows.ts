@@ -58,9 +58,16 @@ const pageKind = 0
 export function isWantedAgain(found: FoundUrl, known: KnownRow, nowMs: number): boolean {
   if (found.isSeed === true && wasFruitless(known)) return true
   if (isToBeAskedAgain(known, found, nowMs)) return true
-  const isNowList = (found.kind ?? 'page') !== 'page' && known.kind === pageKind
+  const isNowList = (found.kind ?? 'page') !== 'page' && known.kind === pageKind && !wasPage(known)
   return isNowList && (known.state === settledState || known.state === waitingState)
 }
+
+const pageOutcomes = new Set(['stored', 'duplicate', 'unchanged', 'missing'])
+const pageReasons = new Set(['noindex', 'filtered', 'list', 'copy'])
+
+/** It was read, so it is a page whoever takes it for a list: servers send home all that they do not know, a sitemap too. */
+const wasPage = ({ outcome, reason }: KnownRow): boolean =>
+  pageOutcomes.has(outcome ?? '') || (outcome === 'refused' && pageReasons.has(reason ?? ''))
 
 /** It waits for its next visit, and a list says that it changed since the last one. */
 export function isDueNow(

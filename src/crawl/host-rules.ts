@@ -3,6 +3,7 @@ import { splitUrl } from '../lib/url.ts'
 import type { HostRulesTable, ParameterRow, RuleState, ShapeRow } from '../store/host-rules.ts'
 import type { FoundUrl, Settlement } from './frontier.ts'
 import type { QueueVerdict } from './frontier-options.ts'
+import { chainShape, CopyChains } from './copy-chains.ts'
 import { trapReason } from './frontier-rows.ts'
 import {
   addNestedName,
@@ -87,6 +88,7 @@ export class HostRules {
   /** Line hashes met in a shape lately, by host and shape. */
   readonly #filters = new Map<string, Uint32Array>()
   readonly #noted = new Map<number, Noted>()
+  readonly #chains = new CopyChains()
   readonly #dirty = new Map<string, () => void>()
 
   constructor(store: RulesStore) {
@@ -127,6 +129,12 @@ export class HostRules {
     }
   }
 
+  /** A page that only leads to its own copies, over and over. @param digest of its main text */
+  isDeadEnd(page: string, digest: string): boolean {
+    const { shapes } = this.#host(splitUrl(page).origin)
+    return shapes.get(chainShape(digest))?.state === 'closed'
+  }
+
   /** For the frontier: is it still to be fetched? */
   verdict(url: string, isOfOwnShape: boolean): QueueVerdict {
     const to = this.shorten(url)
@@ -151,7 +159,10 @@ export class HostRules {
     }
     const shape = shapeOn(host, url)
     if (page.digest !== null) this.#compare(host, url, page.digest, page.canonical)
-    if (!isOpenEnded(shape)) return
+    if (!isOpenEnded(shape)) {
+      if (page.digest !== null) this.#noteChain(host, url, page.digest, page.links)
+      return
+    }
     const isNovel = settlement.kind === 'stored' && this.#isNovel(host, shape, page.lineHashes)
     this.#noted.set(urlId, { host, shape, isNovel, kind: settlement.kind })
   }
@@ -178,6 +189,23 @@ export class HostRules {
     this.#watch(host, row)
   }
 
+  /** Was it a copy of the copies that led to it? Asked where no shape tells. */
+  #noteChain(host: HostState, url: string, digest: string, links: readonly string[]): void {
+    const led = this.#chains.note(host.id, url, digest, links)
+    if (led === null) return
+    const row = this.#shapeRow(host, chainShape(led))
+    row.fetched++
+    if (led === digest) {
+      row.copies++
+      row.barren += barrenWhole
+    } else {
+      row.fresh++
+      row.barren = Math.floor(row.barren / 2)
+    }
+    if (row.state === 'open' && row.barren >= budgetOf(row) * barrenWhole) row.state = 'closed'
+    this.#watch(host, row)
+  }
+
   #watch({ id }: HostState, row: ShapeRow): void {
     this.#dirty.set(`${id} ${row.shape}`, () => this.#store.putShape(id, row))
   }
@@ -194,6 +222,7 @@ export class HostRules {
     this.#dirty.clear()
     this.#noted.clear()
     this.#hosts.clear()
+    this.#chains.forget()
   }
 
   /** What is known of this URL's shape and parameters, for people. */

@@ -41,14 +41,16 @@ export function addNestedName(names: NestedNames, name: string): string | null {
   return memberPrefix + name
 }
 
-/** An address that ends with two such names in a row. */
+/** An address that ends with two such names in a row, as far as the first leads deeper. */
 export function isNested(url: string, names: NestedNames): boolean {
   if (names.size === 0) return false
   const { path } = splitUrl(url)
   for (const last of names) {
     if (!path.endsWith(`/${last}`)) continue
     const before = path.slice(0, -last.length)
-    for (const name of names) if (before.endsWith(`/${name}`)) return true
+    for (const name of names) if (before.endsWith(`/${folderOf(name)}`)) return true
   }
   return false
 }
+
+const folderOf = (name: string): string => name.slice(0, name.lastIndexOf('/') + 1)

@@ -126,10 +126,12 @@ export function directivesOf(tree: PageTree | null, robotsTag: string, nowMs: nu
 const valued = /^(unavailable_after|max-snippet|max-image-preview|max-video-preview)$/i
 
 /** The parts of X-Robots-Tag for everyone and for us: a name and a colon open the part of one robot. */
-function forUs(robotsTag: string): string {
+const forUs = (robotsTag: string): string => robotsTag.split('\n').map(lineForUs).join(',')
+
+function lineForUs(line: string): string {
   let isOurs = true
   const kept: string[] = []
-  for (const part of robotsTag.split(',')) {
+  for (const part of line.split(',')) {
     const [, name, rest] = /^\s*([\w-]{1,40})\s*:(.*)$/s.exec(part) ?? []
     if (name === undefined || valued.test(name)) {
       if (isOurs) kept.push(part)

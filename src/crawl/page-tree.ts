@@ -482,7 +482,7 @@ class TreeBuilder implements HtmlHandler {
   private noteMeta(attributes: FactAttributes): void {
     const content = collapseBlanks((attributes.content ?? '').slice(0, factCharsMax))
     const { property, name, itemprop } = attributes
-    const key = (property || name || itemprop || '').toLowerCase()
+    const key = (property || name || itemprop || '').trim().toLowerCase()
     if (attributes['http-equiv']?.toLowerCase() === 'refresh') this.refresh ??= content
     if (key === 'robots') this.keep(this.facts.robots, content)
     if (key === '' || this.metas.has(key) || this.metas.size >= factsMax * 5) return

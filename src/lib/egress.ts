@@ -52,7 +52,7 @@ export type EgressAnswer =
   | {
       kind: 'answer'
       status: number
-      /** Lower-case names, values as Latin-1; repeated ones joined by ", ", set-cookie by line feeds. */
+      /** Lower-case names, values as Latin-1; repeated ones joined by ", ", set-cookie and x-robots-tag by line feeds. */
       headers: Record<string, string>
       /** As received, in its own buffer. */
       body: ArrayBuffer

@@ -84,13 +84,16 @@ function joined(chunks: readonly Uint8Array[], bytes: number): ArrayBuffer {
 /** Headers that say one thing: of several, the first counts. */
 const single = new Set(['location', 'etag', 'last-modified', 'retry-after', 'content-length'])
 
+/** Headers of which each line stands for itself: a robot that one names is not that of the next. */
+const byLine: ReadonlySet<string> = new Set(['set-cookie', 'x-robots-tag'])
+
 export function plainHeaders(headers: Response['headers']): Record<string, string> {
   const plain = Object.create(null) as Record<string, string>
   for (const [name, value] of Object.entries(headers)) {
     if (value === undefined) continue
     if (!Array.isArray(value)) plain[name] = value
     else if (single.has(name)) plain[name] = value[0] ?? ''
-    else plain[name] = value.join(name === 'set-cookie' ? '\n' : ', ')
+    else plain[name] = value.join(byLine.has(name) ? '\n' : ', ')
   }
   return plain
 }

@@ -147,6 +147,15 @@ const redirectCases: readonly HostileCase[] = [
     stored: ['/', '/one'],
   },
   {
+    id: 'a server that sends home whoever asks for what it has not, a sitemap too',
+    answer: ({ path }, response) => {
+      if (path === '/robots.txt') return undefined
+      if (path === '/') return home(...numbers(20).map((i) => `/old/${i}`), '/one')
+      return path === '/one' ? pageAt(path) : lead(response, 302, '/')
+    },
+    stored: ['/', '/one'],
+  },
+  {
     id: 'robots.txt behind five redirects',
     answer: ({ path }, response) => {
       const hop = path === '/robots.txt' ? 0 : Number(/^\/hop\/(\d)$/.exec(path)?.[1])

@@ -138,6 +138,8 @@ describe('directivesOf', () => {
       'otherbot: noindex, findling: nofollow',
       'nofollow',
     ],
+    ['a line for another robot, a line for everyone', '', 'otherbot: nofollow\nnoindex', 'noindex'],
+    ['blanks around the name', '<meta name=" robots " content=noindex>', '', 'noindex'],
     ['for everyone, then for another', '', 'noarchive, otherbot: noindex', 'noarchive'],
     ['a date that has passed', '', 'unavailable_after: Sun, 25 Aug 2024 15:00:00 GMT', 'noindex'],
     ['a date to come', '', 'unavailable_after: 25 Aug 2040 15:00:00 GMT', ''],

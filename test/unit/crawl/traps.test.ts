@@ -147,6 +147,21 @@ const traps: readonly Trap[] = [
           }
         : undefined,
   },
+  {
+    name: 'one page at every address, with names of letters that were never there before',
+    requestsMax: 300,
+    entrance: () => [`${origin}/tale/begin`],
+    trap({ pathname }) {
+      if (!pathname.startsWith('/tale/')) return undefined
+      const name = (): string =>
+        session().replace(/\d/g, (digit) => 'ghijklmnop'[Number(digit)] ?? '')
+      const links = [`${origin}/tale/${name()}`, `${origin}${pathname}/${name()}`]
+      return {
+        text: 'The same tale at every address',
+        links: [...links, `${origin}/tale/${name()}`],
+      }
+    },
+  },
 ]
 
 describe('a site with a trap', () => {
@@ -184,6 +199,20 @@ describe('a site with a trap', () => {
     await runToEnd(crawl, spec([`${origin}/`]))
     assert.deepEqual(
       exercises.filter((url) => !asked.includes(url)),
+      [],
+    )
+  })
+
+  it('goes on behind folders that all say the same, where each leads to something new', async () => {
+    const folders = Array.from({ length: 150 }, (_, n) => `${origin}/${n.toString(36)}x/`)
+    const { crawl, asked } = openCrawl((url) => {
+      if (url === `${origin}/`) return { text: prose('index'), links: folders }
+      if (folders.includes(url)) return { text: 'Contents and text', links: [`${url}text`] }
+      return url.endsWith('x/text') ? { text: prose(url) } : undefined
+    })
+    await runToEnd(crawl, spec([`${origin}/`]))
+    assert.deepEqual(
+      folders.filter((url) => !asked.includes(`${url}text`)),
       [],
     )
   })
@@ -304,6 +333,26 @@ describe('lists', () => {
       await runToEnd(crawl, spec([`${origin}/`]))
       assert.equal(asked.filter((url) => url === `${origin}/sitemap.xml`).length, expected, setting)
     }
+  })
+  it('that send home are none, and cost no home page; to a list of another name they lead', async () => {
+    const pages: Record<string, Answer> = {
+      [`${origin}/`]: { text: words('home'), links: [`${origin}/a`] },
+      [`${origin}/a`]: { text: words('a'), feeds: [`${origin}/`, `${origin}/b`] },
+      [`${origin}/b`]: { text: words('b') },
+      [`${origin}/sitemap.xml`]: { to: `${origin}/` },
+      [`${origin}/old-sitemap.xml`]: { to: `${origin}/wp-sitemap.xml` },
+      [`${origin}/wp-sitemap.xml`]: { list: `<urlset>${entry('/listed')}</urlset>` },
+      [`${origin}/map.xml`]: { to: `${origin}/only-here` },
+      [`${origin}/only-here`]: { text: words('only') },
+      [`${origin}/listed`]: { text: words('listed') },
+    }
+    const named = ['/sitemap.xml', '/old-sitemap.xml', '/map.xml'].map((path) => origin + path)
+    const { crawl, urls } = openCrawl(pages, {}, { sitemaps: named })
+    await runToEnd(crawl, spec([`${origin}/`]))
+    assert.deepEqual(
+      urls(),
+      ['/', '/a', '/listed', '/only-here'].map((path) => origin + path),
+    )
   })
   it('make a page due that they say has changed since the last visit, and no other', async () => {
     let nowMs = Date.UTC(2026, 0, 1)

@@ -210,7 +210,7 @@ describe('an egress request', () => {
     assert.equal(Buffer.from(answer.body).toString(), 'Test/1 text/html /a%25?b=|')
     assert.equal(answer.wireBytes, answer.body.byteLength)
     assert.equal(answer.headers['set-cookie'], 'a=1\nb=2')
-    assert.equal(answer.headers['x-robots-tag'], 'noindex, nofollow')
+    assert.equal(answer.headers['x-robots-tag'], 'noindex\nnofollow')
     assert.deepEqual(
       [answer.status, answer.remoteAddress, answer.truncated, answer.capped],
       [200, '127.0.0.1', false, false],
