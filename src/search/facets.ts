@@ -173,20 +173,25 @@ function dateBuckets(
   if (first > last) return null
   const days = (last - first) / dayMs
   const unit = wished ?? (days > 3 * 366 ? 'year' : days > 93 ? 'month' : 'day')
-  const numberOf = (ms: number): number => {
-    if (unit === 'day') return Math.floor(ms / dayMs)
-    const date = new Date(ms)
-    const year = date.getUTCFullYear()
-    return unit === 'year' ? year : year * 12 + date.getUTCMonth()
-  }
-  const from = numberOf(first)
-  const end = numberOf(last) - from + 1
+  const firstDay = Math.floor(first / dayMs)
+  const lastDay = Math.floor(last / dayMs)
+  const from = numberOfDay(firstDay, unit)
+  const end = numberOfDay(lastDay, unit) - from + 1
   // What claims to be of the year 9999 must not take a table of all days until then.
   if (end > dateBucketsMax)
     return dateBuckets(unit === 'day' ? 'month' : 'year', matches, attributes)
+  // Most documents share their day with others: its year is found out once.
+  const isFew = lastDay - firstDay < dateBucketsMax
+  const bucketOfDay = new Int32Array(isFew ? lastDay - firstDay + 1 : 0).fill(-1)
+  const bucketOf = (ms: number): number => {
+    const day = Math.floor(ms / dayMs)
+    if (!isFew) return numberOfDay(day, unit) - from
+    const known = bucketOfDay[day - firstDay] as number
+    return known >= 0 ? known : (bucketOfDay[day - firstDay] = numberOfDay(day, unit) - from)
+  }
   return {
     end,
-    each: (docno, see) => see(numberOf(attributes.dateMs(docno)) - from),
+    each: (docno, see) => see(bucketOf(attributes.dateMs(docno))),
     value(bucket) {
       const number = bucket + from
       if (unit === 'day') return new Date(number * dayMs).toISOString().slice(0, 10)
@@ -198,6 +203,13 @@ function dateBuckets(
   }
 }
 const dateBucketsMax = 400_000
+
+function numberOfDay(day: number, unit: DateUnit): number {
+  if (unit === 'day') return day
+  const date = new Date(day * dayMs)
+  const year = date.getUTCFullYear()
+  return unit === 'year' ? year : year * 12 + date.getUTCMonth()
+}
 const yearText = (year: number): string => String(year).padStart(4, '0')
 
 function fieldBuckets(name: string, node: string | null, attributes: Attributes): Buckets | null {

@@ -2,7 +2,7 @@
 import type { Reader } from '../store/reader.ts'
 import type { SearchRequest } from './answer.ts'
 import type { Attributes } from './attributes.ts'
-import { type DocnoSet, eachOf, has } from './docno-set.ts'
+import { createSet, type DocnoSet, eachOf, has, insert } from './docno-set.ts'
 import type { IndexAnswer, IndexHit, IndexReader } from './index.ts'
 import { Matches } from './matches.ts'
 import type { Plan } from './plan.ts'
@@ -112,22 +112,34 @@ export class Finder {
 
   /** @param mayStop whether matches that are not among the best need not all be counted */
   #ask(limit: number, only?: (docno: number) => boolean, mayStop = false): IndexAnswer {
-    const ranked = new Set<number>()
-    const isConditional = this.#plan.isConditional
-    const judge = (docno: number): boolean => {
-      if (!this.#accepts(docno) || (only && !only(docno))) return false
-      this.matches.add(docno)
-      if (isConditional) ranked.add(docno)
-      return true
-    }
     const { index } = this.#tools
+    const ranked = this.#plan.isConditional ? createSet(index.docnoLimit()) : null
+    const judge = this.#judgeOf(ranked, only)
     const fresh = this.#plan.fresh?.shareOf
     const countMin = mayStop ? matchesCounted : Number.POSITIVE_INFINITY
     const { index: query } = this.#plan
     const answer = index.search(query, limit, this.#deadlineMs, judge, fresh, countMin)
     if (answer.total === 0 && this.#plan.isPartlyConditional && this.#request.match !== 'all')
       return this.#withoutPlainWords(limit, judge)
-    return isConditional ? this.#withUnranked(answer, limit, ranked, judge) : answer
+    return ranked === null ? answer : this.#withUnranked(answer, limit, ranked, judge)
+  }
+
+  /** Whether a document is a hit; it is noted then. */
+  #judgeOf(ranked: DocnoSet | null, only?: (docno: number) => boolean): (docno: number) => boolean {
+    const { matches } = this
+    const { held, passes } = this.#limits
+    // Of half of a collection this is asked in most searches.
+    if (ranked === null && only === undefined && held === null && passes === null)
+      return (docno) => {
+        matches.add(docno)
+        return true
+      }
+    return (docno) => {
+      if (!this.#accepts(docno) || (only && !only(docno))) return false
+      matches.add(docno)
+      if (ranked !== null) insert(ranked, docno)
+      return true
+    }
   }
 
   /** No page has one of the plain words: those that hold the conditions are the partial matches. */
@@ -153,14 +165,14 @@ export class Finder {
   #withUnranked(
     answer: IndexAnswer,
     limit: number,
-    ranked: ReadonlySet<number>,
+    ranked: DocnoSet,
     judge: (docno: number) => boolean,
   ): IndexAnswer {
     const hits = [...answer.hits]
     let total = answer.total
     if (this.#limits.held !== null)
       eachOf(this.#limits.held, (docno) => {
-        if (ranked.has(docno) || !this.#tools.index.isLiving(docno) || !judge(docno)) return true
+        if (has(ranked, docno) || !this.#tools.index.isLiving(docno) || !judge(docno)) return true
         total += 1
         if (hits.length < limit) hits.push({ docno, score: 0, missing: [] })
         return true

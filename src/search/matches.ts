@@ -1,12 +1,16 @@
 /** All documents that a search found, in no order, and how many hits they are once copies are folded. */
 import type { Attributes } from './attributes.ts'
 
+/** Those that are one hit each, whatever is folded, and the others. */
+type Parted = { single: Uint32Array; others: readonly number[] }
+
 export class Matches {
   readonly #attributes: Attributes
   readonly #passes: ((docno: number) => boolean) | null
   readonly #isFolding: boolean
   #docnos = new Uint32Array(256)
   #size = 0
+  #parted: Parted | null = null
 
   /** @param passes the filters, which a document may pass by an exact copy of it alone */
   constructor(
@@ -26,6 +30,7 @@ export class Matches {
 
   clear(): void {
     this.#size = 0
+    this.#parted = null
   }
 
   /** A document with postings of its own. */
@@ -36,6 +41,24 @@ export class Matches {
       this.#docnos = wider
     }
     this.#docnos[this.#size++] = docno
+    this.#parted = null
+  }
+
+  /** Once for all that is counted: whether a page has copies is looked up in maps. */
+  #parts(): Parted {
+    if (this.#parted !== null) return this.#parted
+    const attributes = this.#attributes
+    const single = new Uint32Array(this.#size)
+    const others: number[] = []
+    let count = 0
+    for (let i = 0; i < this.#size; i += 1) {
+      const docno = this.#docnos[i] as number
+      const isFolded = this.#isFolding && attributes.hasCopies(attributes.foldKey(docno))
+      if (isFolded || attributes.copiesOf(docno).length > 0) others.push(docno)
+      else single[count++] = docno
+    }
+    this.#parted = { single: single.subarray(0, count), others }
+    return this.#parted
   }
 
   /** The document and its exact copies, of which each is a hit when nothing is folded: those that pass the filters. */
@@ -47,22 +70,18 @@ export class Matches {
   }
 
   eachMember(see: (docno: number) => void): void {
-    for (let i = 0; i < this.#size; i += 1) {
-      const docno = this.#docnos[i] as number
-      if (this.#attributes.copiesOf(docno).length === 0) see(docno)
-      else for (const member of this.expanded(docno)) see(member)
-    }
+    const { single, others } = this.#parts()
+    for (let i = 0; i < single.length; i += 1) see(single[i] as number)
+    for (const docno of others) for (const member of this.expanded(docno)) see(member)
   }
 
   total(): number {
-    let total = 0
+    const { single, others } = this.#parts()
+    if (!this.#isFolding)
+      return others.reduce((sum, docno) => sum + this.expanded(docno).length, single.length)
     const groups = new Set<number>()
-    for (let i = 0; i < this.#size; i += 1) {
-      const docno = this.#docnos[i] as number
-      if (!this.#isFolding) {
-        total += this.#attributes.copiesOf(docno).length === 0 ? 1 : this.expanded(docno).length
-        continue
-      }
+    let total = single.length
+    for (const docno of others) {
       const key = this.#attributes.foldKey(docno)
       if (this.#attributes.hasCopies(key)) groups.add(key)
       else total += 1
@@ -93,14 +112,15 @@ export class Matches {
       seen.add(key)
       countOne(bucket)
     }
-    for (let i = 0; i < this.#size; i += 1) {
-      const docno = this.#docnos[i] as number
+    const { single, others } = this.#parts()
+    for (let i = 0; i < single.length; i += 1) {
+      if (addAll === null) each(single[i] as number, countOne)
+      else addAll(single[i] as number, counts)
+    }
+    for (const docno of others) {
       group = attributes.foldKey(docno)
       const see = this.#isFolding && attributes.hasCopies(group) ? countGroup : countOne
-      if (attributes.copiesOf(docno).length === 0) {
-        if (addAll !== null && see === countOne) addAll(docno, counts)
-        else each(docno, see)
-      } else for (const member of this.expanded(docno)) each(member, see)
+      for (const member of this.expanded(docno)) each(member, see)
     }
     return counts
   }
