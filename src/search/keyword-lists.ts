@@ -29,7 +29,8 @@ export class KeywordLists {
   }
 
   /**
-   * Takes over what came since, within the reader's transaction. Old rows never change: a changed document has a new number.
+   * Takes over what came since, within the reader's transaction. A changed document has a new number; one that only
+   * got other keywords keeps those that were loaded.
    * @returns whether all is there; where the time ran out before, the next call goes on
    */
   refresh(untilMs = Number.POSITIVE_INFINITY): boolean {

@@ -209,7 +209,7 @@ function confirm(statements: Statements, input: DocumentInput): void {
   statements.confirm.run(Math.round(fetchedAtMs), flagsOf(input), rounded(expiresAtMs), urlId)
 }
 
-/** The same page by other rules for keywords. */
+/** The same page by other rules for keywords: readers that have it loaded count it by them after the next start. */
 function takeKeywords(statements: Statements, { docno, extra: old }: DocRow, extra: DocumentExtra) {
   const json = JSON.stringify(extra)
   if (json === old) return

@@ -128,6 +128,19 @@ describe('the API of a server', () => {
     assert.match(none.headers.get('content-type') ?? '', /application\/problem\+json/)
   })
 
+  it('counts keywords of both languages, narrows by them, and shows those of a document', async () => {
+    for (const lang of ['en', 'zh']) {
+      const ask = async (more: string): Promise<Json> =>
+        (await server.api(`/api/v1/search?q=&lang=${lang}&facets=keyword${more}`)).body
+      const [first] = (await ask('')).facets.keyword
+      assert.ok(first?.count > 1, lang)
+      const narrowed = await ask(`&keyword=${encodeURIComponent(first.value)}`)
+      assert.equal(narrowed.total.value, first.count)
+      const { body } = await server.api(`/api/v1/documents/${narrowed.hits[0].id}`)
+      assert.ok(body.keywords.length > 0 && body.keywords.length <= 10, body.keywords.join())
+    }
+  })
+
   it('completes words', async () => {
     const { body } = await server.api('/api/v1/suggest?q=harb')
     assert.ok(
