@@ -14,7 +14,7 @@ export type RarityOf = (word: string) => number
  * By weight in the page x rarity (TF-IDF), the most telling first; where that is equal, as by rarity 0, the order of the page.
  * @param keywords as the page has them, best first
  */
-export function mostTelling(
+export function tellingKeywords(
   keywords: readonly StoredKeyword[],
   rarityOf: RarityOf,
   max: number,

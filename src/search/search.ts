@@ -25,7 +25,7 @@ import { KnownTexts } from './known-texts.ts'
 import { createHelp } from './help.ts'
 import { createHitMaker } from './hits.ts'
 import type { IndexAnswer, IndexHit, PackedSegment } from './index.ts'
-import { createRarity, keywordsMax, mostTelling } from './keywords.ts'
+import { createRarity, keywordsMax, tellingKeywords } from './keywords.ts'
 import { Pager, type Page } from './paging.ts'
 import { freshnessOf, type Plan, planQuery } from './plan.ts'
 import { type ParsedQuery, parseQuery, queryCharsMax } from './query.ts'
@@ -108,7 +108,7 @@ export function createSearcher(store: Reader, analyzer: Analyzer | CurrentAnalyz
   const withKeywords = (record: DocumentRecord): DocumentRecord => {
     const rarityOf = createRarity(analyzer, index)
     const keywords = store.keywordsOf(record.id).filter(({ word }) => !hides(word))
-    const telling = mostTelling(keywords, rarityOf, keywordsMax)
+    const telling = tellingKeywords(keywords, rarityOf, keywordsMax)
     return { ...record, keywords: telling.map(({ word }) => word) }
   }
   const warmUp = createWarmUp(store, (request) =>

@@ -1,7 +1,7 @@
 /** Keywords of a page by the collection: what tells it from others comes first, also after the collection has changed. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { createRarity, keywordsMax, mostTelling } from '../../../src/search/keywords.ts'
+import { createRarity, keywordsMax, tellingKeywords } from '../../../src/search/keywords.ts'
 import { documentKey } from '../../../src/store/read-documents.ts'
 import { createCollection, type Page, testAnalyzer } from './collection.ts'
 
@@ -51,21 +51,21 @@ describe('the keywords that are shown', () => {
       { word: 'Kerberos', weight: 30 },
       { word: 'datum', weight: 20 },
     ]
-    assert.deepEqual(words(mostTelling(keywords, rarityOf, 10)), [
+    assert.deepEqual(words(tellingKeywords(keywords, rarityOf, 10)), [
       'Kerberos',
       'package',
       'Debian',
       'datum',
     ])
-    assert.deepEqual(words(mostTelling(keywords, rarityOf, 1)), ['Kerberos'])
-    assert.deepEqual(mostTelling([], rarityOf, 10), [])
+    assert.deepEqual(words(tellingKeywords(keywords, rarityOf, 1)), ['Kerberos'])
+    assert.deepEqual(tellingKeywords([], rarityOf, 10), [])
   })
   it('stay in the order of the page where the collection tells nothing', () => {
     const keywords = [
       { word: 'b', weight: 3 },
       { word: 'a', weight: 2 },
     ]
-    assert.deepEqual(words(mostTelling(keywords, () => 0, 10)), ['b', 'a'])
+    assert.deepEqual(words(tellingKeywords(keywords, () => 0, 10)), ['b', 'a'])
   })
 })
 

@@ -92,6 +92,12 @@ describe('a document', () => {
     assert.deepEqual(put(store, a, { extra, fetchedAtMs: 9_000 }), { ...first, isNew: false })
     const record = store.documentRecord(documentKey(a))
     assert.deepEqual(record?.keywords, ['both', 'new'])
+    const counted = store.db.prepare<{ ids: string }>('SELECT hex(ids) AS ids FROM doc_keyword')
+    const numbers = ['both', 'new'].map((word) =>
+      store.db.prepare<{ id: number }>('SELECT id FROM keyword WHERE key=?').value(word),
+    )
+    assert.deepEqual(counted.all(), [{ ids: '0000000200000003' }])
+    assert.deepEqual(numbers, [2, 3])
     assert.equal(record?.changed_at, '1970-01-01T00:00:01.000Z')
   })
   it('gets a new docno when anything of it changed, and the old one is buried', () => {
