@@ -7,7 +7,7 @@ import type { Distinct } from './distinct.ts'
 import { writeItems } from './commit-items.ts'
 import type { Duplicates, Placement } from './duplicates.ts'
 import type { FoundUrl, Frontier, Lease, Settled, Settlement } from './frontier.ts'
-import { digestOf } from './copy-chains.ts'
+import { digestOf, sayingOf } from './copy-chains.ts'
 import type { HostRules } from './host-rules.ts'
 import type { InboundLinks } from './inbound.ts'
 import { isGoneForGood, nextVisit, type RevisitPolicy } from './schedule.ts'
@@ -192,6 +192,7 @@ function noteForRules(visited: Visited, settlement: Settlement, { rules }: Commi
     url: lease.url,
     settlement,
     digest: page === null ? null : digestOf(page),
+    saying: page === null ? null : sayingOf(lease.url, page),
     lineHashes: page?.lineHashes ?? new Uint32Array(),
     canonical: page?.canonical ?? null,
     links: visited.links,

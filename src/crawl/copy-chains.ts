@@ -1,17 +1,24 @@
 /** Copies that lead to nothing but further copies: a server that answers any address with one page, and with links that it has never had before. Pure, in memory. */
 
+import { hashKey } from '../lib/hash.ts'
 import type { ParsedPage } from './page.ts'
 
 /** A page that stood at more addresses of its host is watched. */
 const watchedFrom = 3
-const digestsMax = 4_096
+const sayingsMax = 4_096
 const linksMax = 4_000
 const prefix = '=#'
 
 /** As what leads to copies is kept among the shapes of a host: by what the copies say. */
-export const chainShape = (digest: string): string => prefix + digest.slice(0, 12)
+export const chainShape = (saying: string): string => prefix + saying.slice(0, 20)
 
-/** What a page says, as a text that is equal for exact copies alone. */
+/** What a page says with its title, where it has one: pages that are told apart by that are no copies. */
+export function sayingOf(url: string, page: Pick<ParsedPage, 'fingerprint' | 'title'>): string {
+  const title = page.title === url ? '' : page.title
+  return `${hashKey(title)[0].toString(36)} ${digestOf(page)}`
+}
+
+/** Of the main text: equal for exact copies alone. */
 export const digestOf = ({ fingerprint }: Pick<ParsedPage, 'fingerprint'>): string =>
   Buffer.from(fingerprint.digest).toString('base64')
 
@@ -25,12 +32,12 @@ export class CopyChains {
    * A page, and what it leads to.
    * @returns what the copies say that led to it; null where nothing of that kind did
    */
-  note(hostId: number, url: string, digest: string, links: readonly string[]): string | null {
-    const key = `${hostId} ${digest}`
+  note(hostId: number, url: string, saying: string, links: readonly string[]): string | null {
+    const key = `${hostId} ${saying}`
     const count = (this.#counts.get(key) ?? 0) + 1
     this.#counts.delete(key)
-    put(this.#counts, key, count, digestsMax)
-    if (count > watchedFrom) for (const link of links) put(this.#ledBy, link, digest, linksMax)
+    put(this.#counts, key, count, sayingsMax)
+    if (count > watchedFrom) for (const link of links) put(this.#ledBy, link, saying, linksMax)
     const led = this.#ledBy.get(url) ?? null
     this.#ledBy.delete(url)
     return led

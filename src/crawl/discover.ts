@@ -1,6 +1,6 @@
 /** Which URLs a visit leads to: links, sitemaps, feeds and what they name, judged by every source's scope, with their place in the queue. */
 import { hasRepeatingPath, hostOf, splitUrl } from '../lib/url.ts'
-import { digestOf } from './copy-chains.ts'
+import { sayingOf } from './copy-chains.ts'
 import type { FoundUrl, UrlKind } from './frontier.ts'
 import type { HostRules } from './host-rules.ts'
 import type { RobotsGate } from './robots-gate.ts'
@@ -73,11 +73,12 @@ export class Discovery {
     }
     if (settlement.kind === 'redirect' && !this.#mayLeadOn(lease.url, settlement.to)) return found
     const { rules } = this.#tools
-    if (visited.page !== null && rules.isDeadEnd(lease.url, digestOf(visited.page))) return found
+    const { page } = visited
+    if (page !== null && rules.isDeadEnd(lease.url, sayingOf(lease.url, page))) return found
     const judge = rules.linksOf(lease.url)
     const redirected = redirectedBy(visited)
     // Of the first links of the visit, which are those of the page.
-    const texts = visited.page?.linkTexts?.split('\n') ?? []
+    const texts = page?.linkTexts?.split('\n') ?? []
     let next = 0
     for (const link of new Set(links)) {
       const text = texts[next++] ?? ''

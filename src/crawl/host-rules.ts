@@ -40,6 +40,8 @@ export type SeenPage = {
   digest: string | null
   lineHashes: Uint32Array
   canonical: string | null
+  /** See `sayingOf`; null where nothing was read. */
+  saying: string | null
   /** Canonical. */
   links: readonly string[]
 }
@@ -129,10 +131,10 @@ export class HostRules {
     }
   }
 
-  /** A page that only leads to its own copies, over and over. @param digest of its main text */
-  isDeadEnd(page: string, digest: string): boolean {
+  /** A page that only leads to its own copies, over and over. @param saying see `sayingOf` */
+  isDeadEnd(page: string, saying: string): boolean {
     const { shapes } = this.#host(splitUrl(page).origin)
-    return shapes.get(chainShape(digest))?.state === 'closed'
+    return shapes.get(chainShape(saying))?.state === 'closed'
   }
 
   /** For the frontier: is it still to be fetched? */
@@ -160,7 +162,7 @@ export class HostRules {
     const shape = shapeOn(host, url)
     if (page.digest !== null) this.#compare(host, url, page.digest, page.canonical)
     if (!isOpenEnded(shape)) {
-      if (page.digest !== null) this.#noteChain(host, url, page.digest, page.links)
+      if (page.saying !== null) this.#noteChain(host, url, page.saying, page.links)
       return
     }
     const isNovel = settlement.kind === 'stored' && this.#isNovel(host, shape, page.lineHashes)
@@ -190,12 +192,12 @@ export class HostRules {
   }
 
   /** Was it a copy of the copies that led to it? Asked where no shape tells. */
-  #noteChain(host: HostState, url: string, digest: string, links: readonly string[]): void {
-    const led = this.#chains.note(host.id, url, digest, links)
+  #noteChain(host: HostState, url: string, saying: string, links: readonly string[]): void {
+    const led = this.#chains.note(host.id, url, saying, links)
     if (led === null) return
     const row = this.#shapeRow(host, chainShape(led))
     row.fetched++
-    if (led === digest) {
+    if (led === saying) {
       row.copies++
       row.barren += barrenWhole
     } else {

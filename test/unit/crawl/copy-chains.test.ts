@@ -1,7 +1,8 @@
 /** What led to a page: copies that lead to copies are told, the rest is not. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { chainShape, CopyChains } from '../../../src/crawl/copy-chains.ts'
+import type { ParsedPage } from '../../../src/crawl/page.ts'
+import { chainShape, CopyChains, sayingOf } from '../../../src/crawl/copy-chains.ts'
 
 const url = (n: number): string => `http://a.test/${n}`
 
@@ -17,6 +18,14 @@ describe('copies that lead to copies', () => {
     for (let n = 0; n < 4; n++) chains.note(1, url(n), 'same', [url(9)])
     assert.equal(chains.note(1, url(9), 'other', []), 'same')
     assert.equal(chains.note(1, url(9), 'other', []), null)
+  })
+  it('are told by text and title, an address in place of a title aside', () => {
+    const page = (title: string, byte = 1) =>
+      sayingOf(url(1), { title, fingerprint: { digest: Uint8Array.of(byte) } } as ParsedPage)
+    assert.equal(page('a'), page('a'))
+    assert.notEqual(page('a'), page('b'))
+    assert.notEqual(page('a'), page('a', 2))
+    assert.equal(page(url(1)), page(''))
   })
   it('are counted by host', () => {
     const chains = new CopyChains()

@@ -217,6 +217,22 @@ describe('a site with a trap', () => {
     )
   })
 
+  it('goes on from picture to picture of a gallery that has no words but titles', async () => {
+    const name = (n: number): string => n.toString(2).replaceAll('0', 'o').replaceAll('1', 'i')
+    const pictures = Array.from({ length: 60 }, (_, n) => `${origin}/pictures/${name(n)}`)
+    const { crawl, asked } = openCrawl((url) => {
+      const at = url === `${origin}/` ? -1 : pictures.indexOf(url)
+      const next = pictures[at + 1]
+      const links = next === undefined ? [] : [next]
+      return { text: 'Next picture', title: `Picture ${name(at + 1)}`, links }
+    })
+    await runToEnd(crawl, spec([`${origin}/`]))
+    assert.deepEqual(
+      pictures.filter((url) => !asked.includes(url)),
+      [],
+    )
+  })
+
   it('puts aside what it will not fetch, with the reason, and takes it up again when told so', async () => {
     const [calendar] = traps
     assert.ok(calendar)
