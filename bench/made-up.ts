@@ -43,7 +43,7 @@ export const rareRank = 100_000
 
 const rankOf = (share: number): number => Math.floor(vocabularySize ** share)
 /** The word that usually follows. */
-const followerOf = (rank: number): number => rankOf(mix32(rank + 1) / 2 ** 32)
+export const followerOf = (rank: number): number => rankOf(mix32(rank + 1) / 2 ** 32)
 
 /** Ranks of the words of one document, in order. */
 export function makeRanks(random: Random): number[] {
