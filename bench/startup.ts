@@ -12,11 +12,11 @@ import { makeDirectory, run } from '../test/e2e/program.ts'
 import { createRandom, sentences, titleOf } from '../test/site/words.ts'
 import { openDatabase } from '../src/lib/sqlite.ts'
 import { createIndexReader, createIndexWriter } from '../src/search/flex.ts'
-import { cpuMsOf, memoryOf, report, round } from './process-tree.ts'
+import { cpuMsOf, memoryOf, report, round, type Memory } from './process-tree.ts'
 
 const documents = Number(process.argv[2] ?? 5_000)
-const rounds = 3
-/** Long enough for what a start leaves to do. */
+const rounds = 5
+/** Long enough for what a start leaves to do. Only the last round waits for it. */
 const idleMs = 10_000
 const root = resolve(import.meta.dirname, '..')
 
@@ -24,8 +24,7 @@ type Measure = {
   readyMs: number
   answerMs: number
   answerCpuMs: number
-  idleRssMb: number
-  idleAnonymousMb: number
+  memory: Memory | null
 }
 type Variant = { name: string; command: readonly string[] }
 const sources = { name: 'sources', command: [process.execPath, join(root, 'src/main.ts')] }
@@ -35,7 +34,7 @@ const variants: readonly Variant[] =
     ? [sources]
     : [{ name: 'executable', command: [resolve(root, binary)] }, sources]
 
-async function measure({ command }: Variant, data: string): Promise<Measure> {
+async function measure({ command }: Variant, data: string, isLast: boolean): Promise<Measure> {
   const [file = '', ...before] = command
   const beganMs = performance.now()
   const child = spawn(file, [...before, 'serve', '--data', data, '--listen', '127.0.0.1:0'], {
@@ -57,16 +56,15 @@ async function measure({ command }: Variant, data: string): Promise<Measure> {
   await firstAnswer(`${url}/api/v1/search?q=harbour`)
   const answerMs = performance.now() - beganMs
   const answerCpuMs = cpuMsOf(pid)
-  await new Promise((done) => setTimeout(done, idleMs))
-  const memory = memoryOf(pid)
+  if (isLast) await new Promise((done) => setTimeout(done, idleMs))
+  const memory = isLast ? memoryOf(pid) : null
   child.kill('SIGTERM')
   await exited
   return {
     readyMs,
     answerMs,
     answerCpuMs,
-    idleRssMb: memory?.rssMb ?? 0,
-    idleAnonymousMb: memory?.anonymousMb ?? 0,
+    memory,
   }
 }
 
@@ -114,15 +112,18 @@ const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 
 function rowOf(name: string, count: number, measured: readonly Measure[]) {
-  const middle = (key: keyof Measure): number => median(measured.map((each) => each[key]))
+  type Figure = 'readyMs' | 'answerMs' | 'answerCpuMs'
+  const middle = (key: Figure): number => median(measured.map((each) => each[key]))
+  const memory = measured.at(-1)?.memory
   return {
     variant: name,
     documents: count,
     readyMs: round(middle('readyMs'), 0),
     answerMs: round(middle('answerMs'), 0),
+    answerMsMin: round(Math.min(...measured.map((each) => each.answerMs)), 0),
     answerCpuMs: round(middle('answerCpuMs'), 0),
-    idleRssMb: round(middle('idleRssMb')),
-    idleAnonymousMb: round(middle('idleAnonymousMb')),
+    idleRssMb: round(memory?.rssMb ?? 0),
+    idleAnonymousMb: round(memory?.anonymousMb ?? 0),
   }
 }
 
@@ -134,7 +135,7 @@ for (const count of [0, documents]) {
   const measured = variants.map(({ name }) => ({ name, all: [] as Measure[] }))
   for (let turn = 0; turn < rounds; turn++)
     for (const [i, variant] of variants.entries())
-      measured[i]?.all.push(await measure(variant, directory.path))
+      measured[i]?.all.push(await measure(variant, directory.path, turn === rounds - 1))
   rows.push(...measured.map(({ name, all }) => rowOf(name, count, all)))
   const opened = Array.from({ length: rounds }, () => reopen(directory.path))
   reopened.push({

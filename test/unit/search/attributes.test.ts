@@ -12,14 +12,17 @@ import { migrations } from '../../../src/store/schema.ts'
 function addDocuments(db: Db, first: number, last: number): void {
   const doc = db.prepare(
     `INSERT INTO doc(docno, url_id, host, key, lang, type, title, size, published_at, fetched_at, changed_at)
-     VALUES(?, ?, 1, ?, 'en', 'text/html', '', 0, NULL, 0, ?)`,
+     VALUES(?, ?, ?, ?, ?, 'text/html', '', 0, NULL, 0, ?)`,
   )
   const print = db.prepare(
     `INSERT INTO fingerprint VALUES(?, 1, x'00', x'00', x'00', x'00', 1, 0, 0, ?, ?, 1, 0, NULL)`,
   )
+  const host = db.prepare('INSERT INTO host(id, origin) VALUES(?, ?) ON CONFLICT DO NOTHING')
   db.transaction(() => {
+    for (const id of [1, 2]) host.run(id, `http://${id}.example`)
     for (let docno = first; docno <= last; docno += 1) {
-      doc.run(docno, urlIdOf(docno), Buffer.from(`key ${docno}`), docno * 1_000)
+      const key = Buffer.from(`key ${docno}`)
+      doc.run(docno, urlIdOf(docno), hostOf(docno), key, langOf(docno), docno * 1_000)
       if (docno % 5 === 0) continue
       const isCopy = docno % 3 === 0
       print.run(urlIdOf(docno), urlIdOf(isCopy ? docno - 1 : docno), isCopy ? 2 : 0)
@@ -27,6 +30,9 @@ function addDocuments(db: Db, first: number, last: number): void {
   })
 }
 const urlIdOf = (docno: number): number => docno + 7
+const hostOf = (docno: number): number => 1 + (docno % 2)
+/** Also one that JSON has to escape. */
+const langOf = (docno: number): string => ['en', 'zh-Hant', '"\\搜'][docno % 3] ?? ''
 const groupOf = (docno: number): number =>
   urlIdOf(docno % 3 === 0 && docno % 5 !== 0 ? docno - 1 : docno)
 
@@ -35,7 +41,7 @@ after(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('attributes of documents', () => {
   // Few are asked for one by one, many are read at once.
-  for (const steps of [[2_500], [900, 1_800, 2_500], [1_200, 1_210, 2_500]])
+  for (const steps of [[2_500], [9_000], [900, 1_800, 2_500], [1_200, 1_210, 2_500]])
     it(`are the same when documents up to ${steps.join(', ')} are taken over`, () => {
       const file = join(folder, `${steps.join('-')}.db`)
       const writing = openDatabase(file)
@@ -52,6 +58,8 @@ describe('attributes of documents', () => {
           assert.equal(attributes.foldKey(docno), groupOf(docno), `group of ${docno}`)
           assert.equal(attributes.dateMs(docno), docno * 1_000)
           assert.equal(attributes.urlId(docno), urlIdOf(docno))
+          assert.equal(attributes.langName(attributes.langOf(docno)), langOf(docno))
+          assert.equal(attributes.siteName(attributes.siteOf(docno)), `${hostOf(docno)}.example`)
         }
         assert.equal(attributes.hasCopies(groupOf(3)), true)
         assert.equal(attributes.hasCopies(urlIdOf(1)), false)
