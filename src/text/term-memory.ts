@@ -23,8 +23,8 @@ export type TermMemory = {
   trim(): void
 }
 
-/** Words and terms of one generation, about 2.5 MB. There are two. */
-const GENERATION_MAX = 16_384
+/** Words and terms of one generation, about 5 MB. There are two. */
+const GENERATION_MAX = 32_768
 /** Above it V8 makes slices, which would keep the whole page alive. */
 const COPIED_UNITS_MAX = 12
 const STEMMED = /^[a-z]+$/
