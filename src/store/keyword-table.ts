@@ -30,6 +30,9 @@ export type KeywordWrites = {
   forgetKeyword(word: string): void
 }
 
+/** Keys that are remembered, under 1 MB. */
+const keysMax = 8_192
+
 export function createKeywordWrites(db: Db, keyOf: KeywordKey): KeywordWrites {
   const statements = {
     find: db.prepare<{ id: number; word: string }>('SELECT id, word FROM keyword WHERE key=?'),
@@ -41,9 +44,19 @@ export function createKeywordWrites(db: Db, keyOf: KeywordKey): KeywordWrites {
     move: db.prepare('UPDATE doc_keyword SET docno=? WHERE docno=?'),
     drop: db.prepare('DELETE FROM doc_keyword WHERE docno=?'),
   }
-  // Nothing is remembered between calls: a transaction that is undone takes its numbers back.
-  const idOf = (word: string): number | null => {
+  // To fold and to stem a word costs more than to find its number; a site goes on to use its own.
+  const keys = new Map<string, string>()
+  const rememberedKey = (word: string): string => {
+    const known = keys.get(word)
+    if (known !== undefined) return known
+    if (keys.size >= keysMax) keys.clear()
     const key = keyOf(word)
+    keys.set(word, key)
+    return key
+  }
+  // No number is remembered between calls: a transaction that is undone takes its numbers back.
+  const idOf = (word: string): number | null => {
+    const key = rememberedKey(word)
     if (key === '' || key.length > keywordKeyCharsMax || key.includes('\0')) return null
     const known = statements.find.get(key)
     if (known !== undefined) {
