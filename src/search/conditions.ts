@@ -21,7 +21,7 @@ import {
   unite,
   without,
 } from './docno-set.ts'
-import { FilterSets } from './filter-sets.ts'
+import { FilterSets, noFilter } from './filter-sets.ts'
 import type { IndexReader } from './index.ts'
 import { ownTermOfPair, UNCOUNTED_PAIRS } from './pairs.ts'
 import type { Condition } from './query.ts'
@@ -360,18 +360,6 @@ const prepare = ({ db }: Reader) => ({
      WHERE d.docno=?`,
   ),
 })
-
-const noFilter = {
-  site: [],
-  notSite: [],
-  lang: [],
-  fileType: [],
-  type: [],
-  fields: [],
-  keyword: [],
-  sinceMs: null,
-  untilMs: null,
-}
 
 type UrlTest = (origin: string, path: string) => boolean
 

@@ -27,7 +27,8 @@ const looseMax = 10_000
 const rowsUnwatched = 1_024
 const documentsUnwatched = 16_384
 
-const nothing = {
+/** Of the conditions, none. */
+export const noFilter = {
   site: [],
   notSite: [],
   lang: [],
@@ -35,6 +36,8 @@ const nothing = {
   type: [],
   fields: [],
   keyword: [],
+  sinceMs: null,
+  untilMs: null,
 } as const
 
 /** A document never changes what it has: a changed page has a new number. So a set is made once, and goes on with the documents that come. */
@@ -70,7 +73,7 @@ export class FilterSets {
     this.#forgetOld()
     if (!this.#kept.has(key) && isFew()) return null
     const kept = this.#of(key)
-    const filter: Filter = { ...nothing, [kind]: [value], sinceMs: null, untilMs: null }
+    const filter: Filter = { ...noFilter, [kind]: [value] }
     this.#goOn(key, kept, this.#attributes.accepts(filter) ?? (() => true))
     return this.#keep(key, kept)
   }

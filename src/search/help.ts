@@ -2,6 +2,7 @@
 import { AppError } from '../lib/errors.ts'
 import type { Help, SearchRequest } from './answer.ts'
 import type { Plan } from './plan.ts'
+import { noFilters } from './request.ts'
 
 /** Words and filters that are tried: each is one search. */
 const wordsTriedMax = 8
@@ -88,18 +89,8 @@ function filtersOf(request: SearchRequest): Offer[] {
     })
   const shown = offers.slice(0, filtersTriedMax)
   if (offers.length < 2) return shown
-  const none = {
-    site: [],
-    notSite: [],
-    lang: [],
-    type: [],
-    fields: [],
-    keyword: [],
-    since: null,
-    until: null,
-  }
   const q = written.reduce(withoutText, request.q)
-  return [...shown, { filter: '*', parameter: '*', request: { ...request, ...none, q } }]
+  return [...shown, { filter: '*', parameter: '*', request: { ...request, ...noFilters, q } }]
 }
 
 const operator =

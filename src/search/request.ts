@@ -7,13 +7,8 @@ import type { ParsedQuery } from './query.ts'
 
 const dayMs = 86_400_000
 
-/** A search as it is without wishes. */
-export const requestDefaults: Omit<SearchRequest, 'q'> = {
-  limit: 10,
-  offset: 0,
-  cursor: null,
-  sort: 'relevance',
-  match: 'auto',
+/** What the filters of a search are when there are none. */
+export const noFilters = {
   site: [],
   notSite: [],
   lang: [],
@@ -22,6 +17,16 @@ export const requestDefaults: Omit<SearchRequest, 'q'> = {
   keyword: [],
   since: null,
   until: null,
+} satisfies Partial<SearchRequest>
+
+/** A search as it is without wishes. */
+export const requestDefaults: Omit<SearchRequest, 'q'> = {
+  limit: 10,
+  offset: 0,
+  cursor: null,
+  sort: 'relevance',
+  match: 'auto',
+  ...noFilters,
   group: 'duplicate',
   collapse: null,
   facets: [],

@@ -4,7 +4,8 @@ import { valueLabel } from './facet-view.ts'
 import { html } from './html.ts'
 import type { Html } from './html.ts'
 import type { Look } from './layout.ts'
-import { addressOf, hasFilter, noFilters } from './search-address.ts'
+import { noFilters } from '../search/request.ts'
+import { addressOf, hasFilter } from './search-address.ts'
 
 export type ResultPage = {
   request: SearchRequest

@@ -11,18 +11,6 @@ const usualFacets: readonly string[] = ['host', 'keyword', 'lang', 'field:*', 't
 /** Trees that stand open: each is one more count. */
 const openNodesMax = 4
 
-/** What the filters of a search are when there are none. */
-export const noFilters = {
-  site: [],
-  notSite: [],
-  lang: [],
-  type: [],
-  fields: [],
-  keyword: [],
-  since: null,
-  until: null,
-} satisfies Partial<SearchRequest>
-
 export const hasFilter = ({ since, until, ...request }: SearchRequest) =>
   since !== null || until !== null || filterLists.some((name) => request[name].length > 0)
 const filterLists = ['site', 'notSite', 'lang', 'type', 'fields', 'keyword'] as const

@@ -2,8 +2,8 @@
 import { isStopWord } from './stopwords.ts'
 import { isSimple, splitWord, TERM_UNITS_MAX } from './words.ts'
 
-/** Entries of one generation, 3 to 4 MB. There are two. With a quarter of it a page of documentation met 49 unknown words, not 35. */
-const ENTRIES_MAX = 65_536
+/** Entries of one generation, 3 to 4 MB. There are two. Below a power of two: the page that fills it must not double its room. */
+const ENTRIES_MAX = 60_000
 const ENTRIES_MIN = 1_024
 /** A longer word is analysed each time, as entry 0. */
 const WORD_UNITS_MAX = 2 * TERM_UNITS_MAX
