@@ -44,18 +44,22 @@ export function lookOf(call: Call, files: PublicFiles): Look {
     timeStyle: 'short',
     timeZone: 'UTC',
   })
+  const messages = messagesOf(language)
   const names = new Intl.DisplayNames(language, { type: 'language' })
   return {
     language,
-    messages: messagesOf(language),
+    messages,
     theme: themeOf(call.cookie('findling_theme')),
     root: depth > 0 ? '../'.repeat(depth) : './',
     here,
     files,
     number: (value) => numbers.format(value),
     date: (iso) => (Number.isNaN(Date.parse(iso)) ? '' : dates.format(new Date(iso))),
-    languageName: (tag) =>
-      /^[a-z]{2,3}(-[A-Za-z]{2,8})?$/.test(tag) ? (names.of(tag) ?? tag) : tag,
+    languageName: (tag) => {
+      // Intl calls it the root of all languages.
+      if (tag === 'und') return messages.noLanguage
+      return /^[a-z]{2,3}(-[A-Za-z]{2,8})?$/.test(tag) ? (names.of(tag) ?? tag) : tag
+    },
     time: (iso) => `${times.format(new Date(iso))} UTC`,
   }
 }

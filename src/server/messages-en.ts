@@ -5,6 +5,8 @@ import { english as upkeep, type UpkeepMessages } from './upkeep-messages.ts'
 /** Numbers arrive written for the language already. */
 export type Messages = {
   languageName: string
+  /** Of a page whose language is not known. */
+  noLanguage: string
   search: string
   searchLabel: string
   skip: string
@@ -153,6 +155,7 @@ export type Messages = {
 
 export const english: Messages = {
   languageName: 'English',
+  noLanguage: 'unknown',
   search: 'Search',
   searchLabel: 'Search words',
   skip: 'Skip to the content',

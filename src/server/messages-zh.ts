@@ -4,6 +4,7 @@ import * as upkeep from './upkeep-messages.ts'
 
 export const simplified: Messages = {
   languageName: '简体中文',
+  noLanguage: '未知',
   search: '搜索',
   searchLabel: '搜索词',
   skip: '跳到正文',
@@ -218,6 +219,7 @@ export const simplified: Messages = {
 
 export const traditional: Messages = {
   languageName: '繁體中文',
+  noLanguage: '未知',
   search: '搜尋',
   searchLabel: '搜尋詞',
   skip: '跳到正文',

@@ -155,7 +155,7 @@ describe('A page of results', () => {
 describe('Facets of a page', () => {
   it('narrow the search and keep the rest', async () => {
     server.search.facets = {
-      lang: [value('en', 20), value('zh', 5)],
+      lang: [value('en', 20), value('zh', 5), value('und', 2)],
       type: [value('text/html', 20), value('application/pdf', 5)],
       date: [value('2026-11', 20), value('2026-10', 5)],
       'field:level': [value('easy', 1200), value('hard', 5)],
@@ -165,6 +165,7 @@ describe('Facets of a page', () => {
     const cases: [RegExp, string[]][] = [
       [/^stone1.example 1$/, ['site,stone1.example']],
       [/^Chinese 5$/, ['lang,zh']],
+      [/^unknown 2$/, ['lang,und']],
       [/^PDF 5$/, ['type,application/pdf']],
       [/^2026-10 5$/, ['since,2026-10', 'until,2026-10']],
       [/^easy 1,200$/, ['field.level,easy']],
