@@ -25,6 +25,7 @@ export function createCurrentAnalyzer(
     query: (text) => current.query(text),
     tokens: (text, withBigrams) => current.tokens(text, withBigrams),
     eachTerm: (text, user) => current.eachTerm(text, user),
+    termOf: (form) => current.termOf(form),
     places: (text, terms) => current.places(text, terms),
     refresh() {
       const now = store.meta('analyzer')

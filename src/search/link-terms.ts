@@ -88,7 +88,7 @@ function count(
   analyzer: LinkTools['analyzer'],
 ): void {
   const terms = new Set<string>()
-  analyzer.eachTerm(text, { isKnown: () => false, term: (term) => void terms.add(term) })
+  analyzer.eachTerm(text, { term: (term) => void terms.add(term) })
   for (const term of terms) {
     const known = found.get(term)
     if (known === undefined) found.set(term, { isOwn, sites: isOwn ? 0 : 1 })

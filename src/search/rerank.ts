@@ -2,12 +2,14 @@
 import type { Reader } from '../store/reader.ts'
 import type { Analyzer } from '../text/tokenize.ts'
 import type { IndexHit, IndexReader, RereadPart } from './index.ts'
-import { createOpenings, numbersMax, type Opening, type Openings } from './openings.ts'
+import { createOpenings, type Opening } from './openings.ts'
 import type { Plan } from './plan.ts'
 import { ranking } from './ranking.ts'
 import { saturated } from './link-score.ts'
 import { createFrequencies, mostTelling, type Telling } from './telling.ts'
 import { inverseFrequency, isHanTerm } from './score.ts'
+import { TermSlots } from './term-slots.ts'
+import { numbersMax, type WordNumbers } from './word-numbers.ts'
 
 /** Title and text must not look near each other. */
 const titleGap = ranking.nearWindow + 2
@@ -35,12 +37,17 @@ type Index = Pick<IndexReader, 'documents' | 'frequency' | 'parts' | 'frequencyI
 /** Gives the hits back as they came when half of the time is gone before all of the pool is read. */
 export function createReranker(
   store: Pick<Reader, 'openingByDocno'>,
-  analyzer: Pick<Analyzer, 'eachTerm'>,
+  analyzer: Pick<Analyzer, 'eachTerm' | 'termOf'>,
   index: Index,
 ): Reranker {
   const frequencies = createFrequencies(index)
   const openings = createOpenings(store, analyzer, titleGap)
-  const slots = { forms: createSlots(), terms: createSlots(), telling: createSlots() }
+  const { numbers } = openings
+  const slots = {
+    forms: createSlots(),
+    terms: new TermSlots(numbers),
+    telling: new TermSlots(numbers),
+  }
 
   return (hits, plan, deadlineMs, isExplained = false) => {
     if (hits.length < 2 || plan.sequence.length === 0) return hits
@@ -61,12 +68,12 @@ export function createReranker(
         parts: isExplained ? { question: [], feedback: [] } : null,
       })
     }
-    const question = createQuestion(plan, openings, slots, idf)
+    const question = createQuestion(plan, numbers, slots, idf)
     for (const page of pool) page.score += question(page)
     pool.sort(byScore)
     if (performance.now() > halfMs) return hits
-    learn(pool, plan, openings, slots.telling, (values) =>
-      mostTelling(values, (number) => openings.term(number), frequencies, index),
+    learn(pool, plan, numbers, slots.telling, (values) =>
+      mostTelling(values, (number) => numbers.textOfTerm(number), frequencies, index),
     )
     pool.sort(byScore)
     const reread = pool.map(({ hit, score, parts }): IndexHit => ({
@@ -83,16 +90,16 @@ const byScore = (a: Page, b: Page): number => b.score - a.score || a.hit.docno -
 /** What a page gets for a title that is the query, for words as they were typed, and for neighbours of the query that are near each other. */
 function createQuestion(
   { sequence }: Plan,
-  openings: Openings,
-  { forms, terms }: { forms: Slots; terms: Slots },
+  numbers: WordNumbers,
+  { forms, terms }: { forms: Slots; terms: TermSlots },
   idf: (term: string) => number,
 ): (page: Page) => number {
-  forms.take(sequence.map(({ form }) => openings.formNumber(form)))
-  terms.take(sequence.map(({ term }) => openings.termNumber(term)))
+  forms.take(sequence.map(({ form }) => numbers.form(form)))
+  terms.take(sequence.map(({ term }) => term))
   const pairs = pairsOf(sequence).map(([a, b]) => ({
     terms: [a, b],
-    a: terms.of[openings.termNumber(a)] ?? 0,
-    b: terms.of[openings.termNumber(b)] ?? 0,
+    a: terms.of(a),
+    b: terms.of(b),
     weight: ranking.nearWeight * Math.min(idf(a), idf(b)),
   }))
   // Latin only: Han has no other forms.
@@ -100,11 +107,10 @@ function createQuestion(
     .filter(({ term }) => !isHanTerm(term))
     .map(({ term, form }) => ({
       terms: [form],
-      slot: forms.of[openings.formNumber(form)] ?? 0,
+      slot: forms.of[numbers.form(form)] ?? 0,
       weight: ranking.exactWeight * idf(term),
     }))
-  const termOfForm = openings.termOfForm()
-  const titled = createTitled(sequence, openings, terms, idf)
+  const titled = createTitled(sequence, numbers, terms, idf)
 
   return ({ opening, norm, parts }) => {
     const counts = new Float64Array(forms.size)
@@ -113,7 +119,7 @@ function createQuestion(
       const form = opening.forms[i] as number
       const formSlot = forms.of[form] as number
       if (formSlot > 0) counts[formSlot] = (counts[formSlot] as number) + weightAt(opening, i)
-      const termSlot = terms.of[termOfForm[form] as number] as number
+      const termSlot = terms.ofForm(form)
       if (termSlot > 0) places[termSlot]?.push(i)
     }
     let score = 0
@@ -140,28 +146,30 @@ function createQuestion(
  */
 function createTitled(
   sequence: Plan['sequence'],
-  openings: Openings,
-  terms: Slots,
+  numbers: WordNumbers,
+  terms: TermSlots,
   idf: (term: string) => number,
 ): (opening: Opening) => number {
   const distinct = new Map(sequence.map(({ term }) => [term, idf(term)]))
   const all = [...distinct.values()].reduce((sum, weight) => sum + weight, 0)
   const weights = new Float64Array(terms.size)
-  for (const [term, weight] of distinct) weights[terms.of[openings.termNumber(term)] ?? 0] = weight
+  for (const [term, weight] of distinct) weights[terms.of(term)] = weight
   weights[0] = 0
   const mean = all / Math.max(1, distinct.size)
-  const termOfForm = openings.termOfForm()
   return ({ forms, titleForms }) => {
+    const title = forms.subarray(0, titleForms)
+    // Of most titles no word is asked for: they need not be looked at any closer.
+    if (title.every((form) => terms.ofForm(form) === 0)) return 0
     const seen = new Set<number>()
     let both = 0
     let others = 0
-    for (let i = 0; i < titleForms; i += 1) {
-      const number = termOfForm[forms[i] as number] as number
+    for (const form of title) {
+      const number = numbers.termOfForm(form)
       if (seen.has(number)) continue
       seen.add(number)
-      const slot = terms.of[number] as number
+      const slot = terms.ofForm(form)
       if (slot > 0) both += weights[slot] as number
-      else if (!onlyDigits.test(openings.term(number))) others += mean
+      else if (!onlyDigits.test(numbers.textOfTerm(number))) others += mean
     }
     return both === 0 ? 0 : (all * (both / all) ** 2 * both) / (both + others)
   }
@@ -217,25 +225,24 @@ function nearness(as: readonly number[], bs: readonly number[]): number {
 function learn(
   pool: readonly Page[],
   plan: Plan,
-  openings: Openings,
-  slots: Slots,
+  numbers: WordNumbers,
+  slots: TermSlots,
   tellingOf: (values: ReadonlyMap<number, number>) => readonly Telling[],
 ): void {
-  const values = valuesOf(pool.slice(0, ranking.feedbackPages), openings)
+  const values = valuesOf(pool.slice(0, ranking.feedbackPages), numbers)
   const telling = tellingOf(values)
   const largest = Math.max(0, ...plan.index.words.map(({ weight }) => weight))
-  slots.take(telling.map(({ number }) => number))
-  const weighed = telling.map(({ number, term, value }) => ({
+  slots.take(telling.map(({ term }) => term))
+  const weighed = telling.map(({ term, value }) => ({
     terms: [term],
     weight: ranking.feedbackWeight * largest * value,
-    isHan: isHanTerm(openings.term(number)),
+    isHan: isHanTerm(term),
   }))
-  const termOfForm = openings.termOfForm()
   for (const page of pool) {
     const counts = new Float64Array(slots.size)
     const { forms } = page.opening
     for (let i = 0; i < forms.length; i += 1) {
-      const slot = slots.of[termOfForm[forms[i] as number] as number] as number
+      const slot = slots.ofForm(forms[i] as number)
       if (slot > 0) counts[slot] = (counts[slot] as number) + weightAt(page.opening, i)
     }
     let learnt = 0
@@ -251,17 +258,16 @@ function learn(
 }
 
 /** How much each term stands for the best pages: saturated counts, weighed by how much a page is trusted. */
-function valuesOf(source: readonly Page[], openings: Openings): Map<number, number> {
+function valuesOf(source: readonly Page[], numbers: WordNumbers): Map<number, number> {
   const values = new Map<number, number>()
   const best = source[0]?.score ?? 0
   if (best <= 0) return values
   const trust = source.map(({ score }) => (score / best) ** ranking.trustPower)
   const trustSum = trust.reduce((sum, one) => sum + one, 0)
-  const termOfForm = openings.termOfForm()
   source.forEach(({ opening, norm }, page) => {
     const counts = new Map<number, number>()
     for (let i = 0; i < opening.forms.length; i += 1) {
-      const term = termOfForm[opening.forms[i] as number] as number
+      const term = numbers.termOfForm(opening.forms[i] as number)
       if (term > 0) counts.set(term, (counts.get(term) ?? 0) + weightAt(opening, i))
     }
     const share = (trust[page] as number) / trustSum

@@ -55,18 +55,18 @@ const PROLONGED_SOUND = 0x30fc
  * (.NET) and a trailing ++ or # (C++, C#); splitting those is the caller's task. Linear.
  */
 export function eachRun(text: string, use: UseRun): void {
-  for (let i = 0; i < text.length;) {
-    const kind = classAt(text, i)
-    if (kind <= MARK) {
-      i += 1
-      continue
-    }
-    const end = kind <= ALPHABETIC ? endOfWord(text, i, kind) : endOfScript(text, i, kind)
-    if (kind === HAN) use(i, end, 'han')
-    else if (kind > HAN) use(i, end, 'pairs')
-    else use(hasLeadingDot(text, i, kind) ? i - 1 : i, end, 'word')
-    i = end
-  }
+  for (let i = 0; i < text.length;) i = useRunAt(text, i, use)
+}
+
+/** Behind what stands at `i`: a run, which is used, or a character that is in none. For callers that come from the beginning, as `eachRun` does. */
+export function useRunAt(text: string, i: number, use: UseRun): number {
+  const kind = classAt(text, i)
+  if (kind <= MARK) return i + 1
+  const end = kind <= ALPHABETIC ? endOfWord(text, i, kind) : endOfScript(text, i, kind)
+  if (kind === HAN) use(i, end, 'han')
+  else if (kind > HAN) use(i, end, 'pairs')
+  else use(hasLeadingDot(text, i, kind) ? i - 1 : i, end, 'word')
+  return end
 }
 
 /** Whether a term is made of characters of scripts without an alphabet, in either term space. */

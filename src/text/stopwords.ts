@@ -16,7 +16,8 @@ const CHINESE = `
   我 你 他 她 它 们 我们 你们 他们 什么 哪些 哪个 哪 谁 多少 几 怎么 怎样 怎么样 如何 为什么 为何 何时 何地
   哪里 哪儿 哪一 哪一个 哪种 哪位 哪年 哪几 是否 何 怎 么 请问 多 什 是什么 为什 些 个 一个`
 
-const stopWords: ReadonlySet<string> = new Set(`${ENGLISH} ${CHINESE}`.trim().split(/\s+/))
+/** All of them. */
+export const stopWords: ReadonlySet<string> = new Set(`${ENGLISH} ${CHINESE}`.trim().split(/\s+/))
 
 /** `word` is folded and not stemmed. */
 export const isStopWord = (word: string): boolean => stopWords.has(word)

@@ -31,6 +31,10 @@ const STEMMED = /^[a-z]+$/
 /** What Porter2 may take off or change, at the end of a word. */
 const ENDING = /(?:[esyl]|ed|ing|ion|[ae]nt|i|ism|er|or|ic)$/
 
+/** The term of a form, without a memory. @param stem gets words of a-z */
+export const stemmed = (form: string, stem: (word: string) => string): string =>
+  STEMMED.test(form) && ENDING.test(form) ? stem(form) : form
+
 /** Shared by all plain words. */
 const noParts: readonly WordTerm[] = []
 
@@ -74,7 +78,7 @@ export function createTermMemory(stem: (word: string) => string): TermMemory {
     const known = termAs(form, young.words)
     if (known !== null) return known
     const before = termAs(form, old.words)
-    return term(before?.text ?? (STEMMED.test(form) && ENDING.test(form) ? stem(form) : form))
+    return term(before?.text ?? stemmed(form, stem))
   }
 
   function withTerm({ form, start, end }: WordPart): WordTerm {

@@ -15,9 +15,11 @@ import {
   type DocumentText,
   termList,
 } from './document-terms.ts'
+import { createGlance } from './glance.ts'
 import { foldCase, foldCaseWithOffsets, type FoldedText, foldText } from './normalize.ts'
+import { eachPlainWord, hashOf, type UsePlainWord } from './plain-words.ts'
 import { isStopWord } from './stopwords.ts'
-import { createTermMemory, type TermMemory, type WordTerm } from './term-memory.ts'
+import { createTermMemory, stemmed, type TermMemory, type WordTerm } from './term-memory.ts'
 import { isSimple } from './words.ts'
 
 export { BIGRAM_PREFIX, termList }
@@ -27,9 +29,6 @@ export type { DocumentTerms, DocumentText }
 export const analyzerVersion = 4
 /** The first one whose documents have pairs of neighbouring words as they are now. */
 export const pairsVersion = 4
-
-/** Beginnings of stems that are compared before a word is stemmed. */
-const agreeingUnitsMax = 3
 
 export type QueryWord = {
   term: string
@@ -49,11 +48,8 @@ export type QueryTerms = { words: QueryWord[]; bigrams: string[] }
 export type Token = { term: string; start: number; end: number }
 
 export type TermUser = {
-  /**
-   * Asked for each word of an alphabet without parts, at units [start, end) of the folded text: true where it is known and
-   * needs no analysis. Otherwise its one `term` follows.
-   */
-  isKnown(text: string, start: number, end: number): boolean
+  /** A word without parts, of ASCII: its form is the word in small letters, its term `termOf` that. Left out, it comes as a `term`. */
+  plain?: UsePlainWord
   term(term: string, form: string): void
 }
 
@@ -71,6 +67,8 @@ export type Analyzer = {
   tokens(text: string, withBigrams?: boolean): Token[]
   /** Terms in the order of `tokens`, each with its folded and unstemmed form, without places: much quicker. */
   eachTerm(text: string, user: TermUser): void
+  /** The term of a form that came as a plain word. Remembers nothing. */
+  termOf(form: string): string
   /**
    * Where the given terms stand, by start: words of alphabets as in `tokens`, terms of other scripts (of both
    * spaces) wherever their characters do, across the borders of words too. No dictionary is asked: quick.
@@ -93,6 +91,7 @@ export function createAnalyzer(dictionary: Dictionary): Analyzer {
   const memory = createTermMemory(stem)
   const counter = new DocumentCounter(dictionary, stem)
   const placer = new TokenPlacer(dictionary, memory)
+  const visitor = new TermVisitor(dictionary, memory)
   return {
     version: analyzerVersion,
     hasPairs: true,
@@ -107,8 +106,9 @@ export function createAnalyzer(dictionary: Dictionary): Analyzer {
     },
     eachTerm(text, user) {
       memory.trim()
-      visitTerms(dictionary, memory, foldCase(text), user)
+      visitor.visit(foldCase(text), user)
     },
+    termOf: (form) => stemmed(form, stem),
     places(text, terms) {
       memory.trim()
       return placeTerms(memory, foldCaseWithOffsets(text), terms)
@@ -210,34 +210,55 @@ class TokenPlacer {
   }
 }
 
-function visitTerms(
-  dictionary: Dictionary,
-  memory: TermMemory,
-  text: string,
-  user: TermUser,
-): void {
-  eachRun(text, (from, to, kind) => {
+/** Its callbacks live as long as it does, as those of a TokenPlacer. */
+class TermVisitor {
+  readonly #dictionary: Dictionary
+  readonly #memory: TermMemory
+  #text = ''
+  #run = ''
+  #user: TermUser = noUser
+
+  constructor(dictionary: Dictionary, memory: TermMemory) {
+    this.#dictionary = dictionary
+    this.#memory = memory
+  }
+
+  visit(text: string, user: TermUser): void {
+    this.#text = text
+    this.#user = user
+    if (user.plain === undefined) eachRun(text, this.#useRun)
+    else eachPlainWord(text, user.plain, this.#useRun)
+    this.#user = noUser
+    this.#text = this.#run = ''
+  }
+
+  readonly #useRun = (from: number, to: number, kind: RunKind): void => {
+    const text = this.#text
+    const user = this.#user
     if (kind === 'word') {
-      if (isSimple(text, from, to) && user.isKnown(text, from, to)) return
-      const { whole, parts } = memory.word(text, from, to)
+      if (user.plain !== undefined && isSimple(text, from, to))
+        return user.plain(text, from, to, hashOf(text, from, to))
+      const { whole, parts } = this.#memory.word(text, from, to)
       if (whole) user.term(whole.term.text, whole.form)
       for (const { term, form } of parts) user.term(term.text, form)
       return
     }
-    const run = text.slice(from, to)
-    if (kind === 'han') {
-      dictionary.cut(run, (a, b, id) => {
-        const { text: word } = memory.hanTerm(run, a, b, id)
-        user.term(word, word)
-      })
-    } else {
-      eachPairWord(run, (a, b) => {
-        const word = run.slice(a, b)
-        user.term(word, word)
-      })
-    }
-  })
+    this.#run = text.slice(from, to)
+    if (kind === 'han') this.#dictionary.cut(this.#run, this.#useHan)
+    else eachPairWord(this.#run, this.#usePair)
+  }
+
+  readonly #useHan = (start: number, end: number, id: number): void => {
+    const { text } = this.#memory.hanTerm(this.#run, start, end, id)
+    this.#user.term(text, text)
+  }
+
+  readonly #usePair = (start: number, end: number): void => {
+    const word = this.#run.slice(start, end)
+    this.#user.term(word, word)
+  }
 }
+const noUser: TermUser = { term: () => {} }
 
 function placeTerms(
   memory: TermMemory,
@@ -268,59 +289,6 @@ function placeTerms(
   }
   return tokens.sort((a, b) => a.start - b.start || b.end - a.end)
 }
-
-/**
- * Whether a word may hold one of the terms: false only for words of ASCII in which none of them begins. A word and its stem agree in all
- * but the last letter: Porter2 changes no more, but for dying, lying and tying.
- */
-function createGlance(
-  terms: ReadonlySet<string>,
-): (text: string, start: number, end: number) => boolean {
-  const beginnings = [...terms].map((term) => {
-    const agreeing = unlikeStems.has(term) ? 1 : Math.min(agreeingUnitsMax, term.length - 1)
-    const beginning = term.slice(0, Math.max(1, agreeing)).replaceAll(points, '')
-    return Array.from(
-      beginning || term.replaceAll(points, '').slice(0, 1),
-      (char) => char.charCodeAt(0) | caseBit,
-    )
-  })
-  const isFirst = new Uint8Array(128)
-  for (const [first = 0] of beginnings) if (first < 128) isFirst[first] = 1
-  const begins = (text: string, start: number, end: number): boolean => {
-    for (const beginning of beginnings) if (isBeginning(beginning, text, start, end)) return true
-    return false
-  }
-  return (text, start, end) => {
-    for (let at = start; at < end; at += 1) {
-      const unit = text.charCodeAt(at)
-      if (unit > 0x7e) return true
-      if (isFirst[unit | caseBit] === 1 && begins(text, at, end)) return true
-      if (at === start && isSimple(text, start, end)) return false
-    }
-    return false
-  }
-}
-
-function isBeginning(
-  beginning: readonly number[],
-  text: string,
-  start: number,
-  end: number,
-): boolean {
-  let at = start
-  for (const unit of beginning) {
-    // Passed over on both sides: some terms have lost them (U.S.A., 1,000, don't), others have not (node.js).
-    while (at < end && isPoint(text.charCodeAt(at))) at += 1
-    if (at === end || (text.charCodeAt(at) | caseBit) !== unit) return false
-    at += 1
-  }
-  return true
-}
-
-const unlikeStems: ReadonlySet<string> = new Set(['die', 'lie', 'tie'])
-const caseBit = 0x20
-const points = /[',.]/g
-const isPoint = (unit: number): boolean => unit === 0x27 || unit === 0x2c || unit === 0x2e
 
 /** Where the character that holds the unit before `end` is over: one source character may have become several units. */
 function sourceEnd(offsets: Uint32Array, end: number): number {
