@@ -38,6 +38,7 @@ import { AppError, plainError } from './lib/errors.ts'
 import { collectGarbage } from './lib/garbage.ts'
 import type { Log } from './lib/log.ts'
 import { createPool, JobFailure, type Pool } from './lib/pool.ts'
+import { beNicer } from './lib/priority.ts'
 import { answerCalls, createCaller, sendEvent } from './lib/rpc.ts'
 import type { Profile } from './memory.ts'
 import { dropPages, isDiskFull } from './lib/sqlite.ts'
@@ -91,6 +92,7 @@ export async function run(data: EngineData): Promise<void> {
     port.close()
     return
   }
+  beNicer()
   createCaller(port).onEvent('link', (search: MessagePort) => engine.link(search))
   answerCalls(port, engine.handlers())
   sendEvent(port, 'ready', null)

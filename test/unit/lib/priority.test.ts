@@ -1,0 +1,37 @@
+/** The priority of a thread, in threads that are there for it alone. */
+import assert from 'node:assert/strict'
+import { getPriority } from 'node:os'
+import { describe, it } from 'node:test'
+import { Worker } from 'node:worker_threads'
+
+const modulePath = JSON.stringify(new URL('../../../src/lib/priority.ts', import.meta.url).href)
+
+/** Priorities of a thread before and after it was made nicer by each of these steps, and of one that it began then. */
+const priorities = (steps: readonly number[]): Promise<number[]> =>
+  new Promise((resolve, reject) => {
+    const own = "require('node:os').getPriority()"
+    const worker = new Worker(
+      `const { parentPort, Worker } = require('node:worker_threads')
+       import(${modulePath}).then(({ beNicer }) => {
+         const found = [${own}]
+         for (const step of ${JSON.stringify(steps)}) { beNicer(step); found.push(${own}) }
+         new Worker("require('node:worker_threads').parentPort.postMessage(${own.replaceAll("'", "\\'")})", { eval: true })
+           .once('message', (inherited) => parentPort.postMessage([...found, inherited]))
+       })`,
+      { eval: true },
+    )
+    worker.once('message', resolve)
+    worker.once('error', reject)
+  })
+
+describe('a thread that lets others go first', { skip: process.platform !== 'linux' }, () => {
+  it('is nicer than before, as are those it begins, and the others are as they were', async () => {
+    const before = getPriority()
+    assert.deepEqual(await priorities([3, 2]), [before, before + 3, before + 5, before + 5])
+    assert.equal(getPriority(), before)
+  })
+
+  it('is never nicer than can be', async () => {
+    assert.deepEqual((await priorities([15, 15])).slice(2), [19, 19])
+  })
+})
