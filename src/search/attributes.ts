@@ -71,7 +71,8 @@ export class Attributes {
   /** Sites = host names: http and https of one name are one. */
   readonly #siteNames: string[] = []
   readonly #sites = new Map<string, number>()
-  readonly #siteOfHost = new Map<number, number>()
+  /** By host, one more; 0 = not asked for yet. */
+  #siteOfHost = new Uint32Array(64)
   /** Exact copies by the URL of their original. */
   #copiesOf = new Map<number, number[]>()
   /** Documents that have exact copies, by their URL. */
@@ -185,13 +186,26 @@ export class Attributes {
   /** A small number for each host name. */
   siteOf(docno: number): number {
     const host = this.#columns.hosts[docno] as number
-    const known = this.#siteOfHost.get(host)
-    if (known !== undefined) return known
+    const known = this.#siteOfHost[host] ?? 0
+    return known > 0 ? known - 1 : this.#siteOfNewHost(host)
+  }
+
+  #siteOfNewHost(host: number): number {
     const name = this.#nameOf(host)
     const site = this.#sites.get(name) ?? this.#siteNames.push(name) - 1
     this.#sites.set(name, site)
-    this.#siteOfHost.set(host, site)
+    if (host >= this.#siteOfHost.length) {
+      const wider = new Uint32Array(2 * host)
+      wider.set(this.#siteOfHost)
+      this.#siteOfHost = wider
+    }
+    this.#siteOfHost[host] = site + 1
     return site
+  }
+
+  /** Sites that have a number. */
+  sites(): number {
+    return this.#siteNames.length
   }
 
   siteName(site: number): string {

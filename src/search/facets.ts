@@ -12,6 +12,8 @@ const dayMs = 86_400_000
 type Buckets = {
   end: number
   each: (docno: number, see: (bucket: number) => void) => void
+  /** What that comes to for many documents, added to `counts`; null where there is no quicker way. */
+  addAll: ((docnos: Uint32Array, counts: Uint32Array) => void) | null
   value(bucket: number): string
   hasChildren(bucket: number): boolean
   /** Dates stand in their order, the newest first; the rest by count. */
@@ -96,7 +98,7 @@ export function countFacet(
   if (wish.kind === 'keyword') return countKeywords(limit, matches, attributes.keywords(), hides)
   const buckets = bucketsOf(wish, matches, attributes)
   if (buckets === null) return []
-  const counts = matches.count(buckets.end, buckets.each)
+  const counts = matches.count(buckets.end, buckets.each, buckets.addAll)
   const filled: { bucket: number; count: number }[] = []
   counts.forEach((count, bucket) => {
     if (count > 0) filled.push({ bucket, count })
@@ -121,39 +123,65 @@ function bucketsOf(
   matches: Matches,
   attributes: Attributes,
 ): Buckets | null {
-  const plain = { hasChildren: () => false, isOrdered: false }
   switch (wish.kind) {
-    case 'host': {
-      // Every site that occurs gets its number first.
-      let end = 0
-      matches.eachMember((docno) => {
-        end = Math.max(end, attributes.siteOf(docno) + 1)
-      })
+    case 'host':
       return {
-        ...plain,
-        end,
-        each: (docno, see) => see(attributes.siteOf(docno)),
+        ...siteBuckets(matches, attributes),
         value: (site) => attributes.siteName(site),
+        ...flat,
       }
-    }
     case 'lang':
       return {
-        ...plain,
-        end: 256,
+        end: codesEnd,
         each: (docno, see) => see(attributes.langOf(docno)),
+        addAll(docnos, counts) {
+          for (let i = 0; i < docnos.length; i += 1)
+            addOne(counts, attributes.langOf(docnos[i] as number))
+        },
         value: (lang) => attributes.langName(lang),
+        ...flat,
       }
     case 'type':
       return {
-        ...plain,
-        end: 256,
+        end: codesEnd,
         each: (docno, see) => see(attributes.typeOf(docno)),
+        addAll(docnos, counts) {
+          for (let i = 0; i < docnos.length; i += 1)
+            addOne(counts, attributes.typeOf(docnos[i] as number))
+        },
         value: (type) => attributes.typeName(type),
+        ...flat,
       }
     case 'date':
       return dateBuckets(wish.unit, matches, attributes)
     case 'field':
       return fieldBuckets(wish.name, wish.node, attributes)
+  }
+}
+
+const flat = { hasChildren: () => false, isOrdered: false }
+const addOne = (counts: Uint32Array, bucket: number): void => {
+  counts[bucket] = (counts[bucket] as number) + 1
+}
+/** Of languages and types. */
+const codesEnd = 256
+
+/** By the number of the site. */
+export function siteBuckets(
+  matches: Matches,
+  attributes: Attributes,
+): Pick<Buckets, 'end' | 'each' | 'addAll'> {
+  // Every site that occurs gets its number first.
+  const { single } = matches
+  for (let i = 0; i < single.length; i += 1) attributes.siteOf(single[i] as number)
+  matches.eachCopied((docno) => attributes.siteOf(docno))
+  return {
+    end: attributes.sites(),
+    each: (docno, see) => see(attributes.siteOf(docno)),
+    addAll(docnos, counts) {
+      for (let i = 0; i < docnos.length; i += 1)
+        addOne(counts, attributes.siteOf(docnos[i] as number))
+    },
   }
 }
 
@@ -163,13 +191,7 @@ function dateBuckets(
   matches: Matches,
   attributes: Attributes,
 ): Buckets | null {
-  let first = Number.POSITIVE_INFINITY
-  let last = Number.NEGATIVE_INFINITY
-  matches.eachMember((docno) => {
-    const ms = attributes.dateMs(docno)
-    if (ms < first) first = ms
-    if (ms > last) last = ms
-  })
+  const [first, last] = datesOf(matches, attributes)
   if (first > last) return null
   const days = (last - first) / dayMs
   const unit = wished ?? (days > 3 * 366 ? 'year' : days > 93 ? 'month' : 'day')
@@ -192,6 +214,10 @@ function dateBuckets(
   return {
     end,
     each: (docno, see) => see(bucketOf(attributes.dateMs(docno))),
+    addAll(docnos, counts) {
+      for (let i = 0; i < docnos.length; i += 1)
+        addOne(counts, bucketOf(attributes.dateMs(docnos[i] as number)))
+    },
     value(bucket) {
       const number = bucket + from
       if (unit === 'day') return new Date(number * dayMs).toISOString().slice(0, 10)
@@ -203,6 +229,23 @@ function dateBuckets(
   }
 }
 const dateBucketsMax = 400_000
+
+/** The first and the last; the first is the later one where nothing was found. */
+function datesOf(matches: Matches, attributes: Attributes): [number, number] {
+  let first = Number.POSITIVE_INFINITY
+  let last = Number.NEGATIVE_INFINITY
+  const { single } = matches
+  for (let i = 0; i < single.length; i += 1) {
+    const ms = attributes.dateMs(single[i] as number)
+    if (ms < first) first = ms
+    if (ms > last) last = ms
+  }
+  matches.eachCopied((docno) => {
+    first = Math.min(first, attributes.dateMs(docno))
+    last = Math.max(last, attributes.dateMs(docno))
+  })
+  return [first, last]
+}
 
 function numberOfDay(day: number, unit: DateUnit): number {
   if (unit === 'day') return day
@@ -220,6 +263,7 @@ function fieldBuckets(name: string, node: string | null, attributes: Attributes)
     return {
       end: fields.valuesEnd(),
       each: (docno, see) => fields.eachValue(docno, field, see),
+      addAll: (docnos, counts) => fields.countValues(docnos, field, counts),
       value: (id) => fields.valueText(id),
       hasChildren: () => false,
       isOrdered: false,
@@ -242,6 +286,7 @@ function fieldBuckets(name: string, node: string | null, attributes: Attributes)
   }
   return {
     end: children.length,
+    addAll: null,
     each(docno, see) {
       // Two paths below one node are one document.
       const seen: number[] = []

@@ -96,6 +96,20 @@ export class Fields {
     }
   }
 
+  /** Adds one for each value that each document has of this field. */
+  countValues(docnos: Uint32Array, field: number, counts: Uint32Array): void {
+    const [starts, ids, fieldOfValue] = [this.#starts, this.#ids, this.#fieldOfValue]
+    for (let n = 0; n < docnos.length; n += 1) {
+      const start = starts[docnos[n] as number] ?? 0
+      if (start === 0) continue
+      const end = start + 1 + (ids[start] as number)
+      for (let i = start + 1; i < end; i += 1) {
+        const id = ids[i] as number
+        if (fieldOfValue[id] === field) counts[id] = (counts[id] as number) + 1
+      }
+    }
+  }
+
   /** One test for each condition: a document passes where it has one of the values, or one within the range. */
   accepts(conditions: readonly FieldCondition[]): ((docno: number) => boolean)[] {
     return conditions.map((condition) => {

@@ -56,7 +56,7 @@ function bestKeywords(
   matches.count(
     end,
     (docno, see) => lists.eachId(docno, see),
-    (docno, all) => lists.countIds(docno, all),
+    (docnos, all) => lists.countIds(docnos, all),
     counts,
   )
   // Of few hits their own lists are shorter than that of all keywords.

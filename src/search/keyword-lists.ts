@@ -66,15 +66,18 @@ export class KeywordLists {
     for (let i = start + 1; i < end; i += 1) see(this.#ids[i] as number)
   }
 
-  /** Adds one for each keyword of the document. */
-  countIds(docno: number, counts: Uint32Array): void {
+  /** Adds one for each keyword of each document. */
+  countIds(docnos: Uint32Array, counts: Uint32Array): void {
     const ids = this.#ids
-    const start = this.#starts[docno] ?? 0
-    if (start === 0) return
-    const end = start + 1 + (ids[start] as number)
-    for (let i = start + 1; i < end; i += 1) {
-      const id = ids[i] as number
-      counts[id] = (counts[id] as number) + 1
+    const starts = this.#starts
+    for (let n = 0; n < docnos.length; n += 1) {
+      const start = starts[docnos[n] as number] ?? 0
+      if (start === 0) continue
+      const end = start + 1 + (ids[start] as number)
+      for (let i = start + 1; i < end; i += 1) {
+        const id = ids[i] as number
+        counts[id] = (counts[id] as number) + 1
+      }
     }
   }
 

@@ -90,7 +90,7 @@ export class LeafReader {
       }
       const shared = lengths >> 4
       // At most 15 bytes are known to be shared: then more may be.
-      if (shared < Math.min(matched, 15)) return false
+      if (shared < matched && shared < 15) return false
       if (shared === matched || (shared === 15 && matched > 15)) {
         let i = 0
         while (i < rest && shared + i < term.length && bytes[at + i] === term[shared + i]) i += 1
@@ -104,7 +104,13 @@ export class LeafReader {
           return true
         }
       }
-      at = this.#passEntry(at + rest)
+      at += rest
+      const head = bytes[at] as number
+      if ((head & (COUNT_MASK | MORE)) === 0) {
+        // One posting, as most terms have in a leaf: nothing is kept of it.
+        at += (head & GIVEN) === 0 ? 1 : 2
+        while ((bytes[at++] as number) > 127);
+      } else at = this.#passEntry(at)
     }
     return false
   }

@@ -70,9 +70,19 @@ export class Matches {
   }
 
   eachMember(see: (docno: number) => void): void {
-    const { single, others } = this.#parts()
+    const { single } = this.#parts()
     for (let i = 0; i < single.length; i += 1) see(single[i] as number)
-    for (const docno of others) for (const member of this.expanded(docno)) see(member)
+    this.eachCopied(see)
+  }
+
+  /** Those that are one hit each, whatever is folded: nearly all. */
+  get single(): Uint32Array {
+    return this.#parts().single
+  }
+
+  /** The others, with the exact copies that stand for them. */
+  eachCopied(see: (docno: number) => void): void {
+    for (const docno of this.#parts().others) for (const member of this.expanded(docno)) see(member)
   }
 
   total(): number {
@@ -91,13 +101,13 @@ export class Matches {
 
   /**
    * Hits by bucket: a group counts once in each bucket that one of its members is in.
-   * @param addAll what `each` comes to for a document without copies: quicker where it has many buckets
+   * @param addAll what `each` comes to for documents without copies: a loop of its own is quicker than a call for each
    * @param counts where to count: zeros, `end` or more of them
    */
   count(
     end: number,
     each: (docno: number, see: (bucket: number) => void) => void,
-    addAll: ((docno: number, counts: Uint32Array) => void) | null = null,
+    addAll: ((docnos: Uint32Array, counts: Uint32Array) => void) | null = null,
     counts = new Uint32Array(end),
   ): Uint32Array<ArrayBuffer> {
     const seen = new Set<number>()
@@ -113,10 +123,8 @@ export class Matches {
       countOne(bucket)
     }
     const { single, others } = this.#parts()
-    for (let i = 0; i < single.length; i += 1) {
-      if (addAll === null) each(single[i] as number, countOne)
-      else addAll(single[i] as number, counts)
-    }
+    if (addAll !== null) addAll(single, counts)
+    else for (let i = 0; i < single.length; i += 1) each(single[i] as number, countOne)
     for (const docno of others) {
       group = attributes.foldKey(docno)
       const see = this.#isFolding && attributes.hasCopies(group) ? countGroup : countOne

@@ -18,7 +18,7 @@ import { Attributes } from './attributes.ts'
 import { createConditions } from './conditions.ts'
 import type { CurrentAnalyzer } from './current-analyzer.ts'
 import { createExplainer } from './explain.ts'
-import { countFacet, facetsFor } from './facets.ts'
+import { countFacet, facetsFor, siteBuckets } from './facets.ts'
 import { Finder, type FinderTools } from './finder.ts'
 import { createIndexReader } from './flex.ts'
 import { KnownTexts } from './known-texts.ts'
@@ -317,11 +317,8 @@ function siteCountsOf(
   attributes: Attributes,
 ): Uint32Array | null {
   if (collapse === null) return null
-  let end = 0
-  matches.eachMember((docno) => {
-    end = Math.max(end, attributes.siteOf(docno) + 1)
-  })
-  return matches.count(end, (docno, see) => see(attributes.siteOf(docno)))
+  const { end, each, addAll } = siteBuckets(matches, attributes)
+  return matches.count(end, each, addAll)
 }
 
 /** Without one, in a directory that no engine has opened since, cursors live as long as this thread. */
