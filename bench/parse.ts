@@ -10,7 +10,7 @@ import {
   Worker,
   workerData,
 } from 'node:worker_threads'
-import { deflateRawSync, gzipSync } from 'node:zlib'
+import { gzipSync } from 'node:zlib'
 import { textTables } from '../src/assets.ts'
 import { loadConfig } from '../src/config.ts'
 import { decodeText } from '../src/crawl/charset.ts'
@@ -19,6 +19,7 @@ import type { ParsedPage, ParseJob, ParseOutcome } from '../src/crawl/page.ts'
 import { linksOf } from '../src/crawl/page-links.ts'
 import { parsePageTree } from '../src/crawl/page-tree.ts'
 import { decodeBody } from '../src/lib/decode.ts'
+import { packText } from '../src/lib/packed-text.ts'
 import { type JobReply, threadIsReady } from '../src/lib/pool.ts'
 import { type ParserData, run as runParser } from '../src/parser.ts'
 import { fingerprint } from '../src/text/fingerprint.ts'
@@ -182,7 +183,7 @@ function createStages(stages: Stages, tables: SharedArrayBuffer): (job: ParseJob
     const since = process.threadCpuUsage()
     await keywords.keywords(text, title, lang, 10)
     charge('keywords', since)
-    timed('deflate', () => [deflateRawSync(text, { level: 5 }), deflateRawSync(rest, { level: 5 })])
+    timed('pack', () => [packText(text), packText(rest)])
     const print = timed('fingerprint', () => fingerprint(text, seed))
     const page: Partial<ParsedPage> = {
       ...terms,

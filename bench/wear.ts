@@ -8,7 +8,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { inflateRawSync } from 'node:zlib'
+import { unpackText } from '../src/lib/packed-text.ts'
 import { openDatabase } from '../src/lib/sqlite.ts'
 import { run } from '../test/e2e/program.ts'
 import type { Json } from '../test/e2e/program.ts'
@@ -74,8 +74,8 @@ function textBytesOf(file: string): number {
       )
       .iterate()
     for (const { title, body, rest } of rows) {
-      bytes += Buffer.byteLength(title) + inflateRawSync(body).length
-      if (rest !== null) bytes += inflateRawSync(rest).length
+      bytes += Buffer.byteLength(title) + Buffer.byteLength(unpackText(body))
+      if (rest !== null) bytes += Buffer.byteLength(unpackText(rest))
     }
     return bytes
   } finally {

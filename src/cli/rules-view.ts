@@ -1,11 +1,11 @@
 /** What `rules test` shows of one page: everything that its rule made of it. Pure. */
-import { inflateRawSync } from 'node:zlib'
 import type { RuleForPage } from '../crawl/described.ts'
 import { scopeOf } from '../crawl/jobs.ts'
 import type { ParsedItem, ParsedPage } from '../crawl/page.ts'
 import type { Difference } from '../crawl/recorded.ts'
 import { isInScope } from '../crawl/scope.ts'
 import { crawlSpecOfSource, type SourceSpec } from '../crawl/source-file.ts'
+import { unpackText } from '../lib/packed-text.ts'
 import { normalizeUrl } from '../lib/url.ts'
 
 const tokensShown = 60
@@ -23,7 +23,7 @@ export function resultOf(
 ) {
   const { simHi, simLo, digest } = page.fingerprint
   const hex = (half: number): string => half.toString(16).padStart(8, '0')
-  const text = inflateRawSync(page.text).toString('utf8')
+  const text = unpackText(page.text)
   return {
     url,
     scope: scopeLines(url, sources),

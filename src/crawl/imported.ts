@@ -1,6 +1,6 @@
 /** Documents that come as JSON lines instead of from the network: checked, then analysed as a page is. */
-import { deflateRawSync } from 'node:zlib'
 import { AppError } from '../lib/errors.ts'
+import { packText } from '../lib/packed-text.ts'
 import { normalizeUrl } from '../lib/url.ts'
 import { fingerprint } from '../text/fingerprint.ts'
 import { judgeWords } from '../text/judge-words.ts'
@@ -110,7 +110,7 @@ export async function readRecord(
     publishedAtMs,
     keywords: await keywords.keywords(text, title, lang, KEYWORDS_MAX),
     fields,
-    text: deflated(text),
+    text: packText(text),
     textChars: text.length,
     rest: new Uint8Array(),
     links: [],
@@ -132,6 +132,3 @@ export async function readRecord(
 }
 
 const primarySubtag = (lang: string): string => lang.toLowerCase().split(/[-_]/, 1)[0] ?? 'und'
-
-/** A copy in a buffer of its own: zlib's result may lie in a shared pool, which must not be transferred. */
-const deflated = (text: string): Uint8Array<ArrayBuffer> => new Uint8Array(deflateRawSync(text))

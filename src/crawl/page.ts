@@ -81,7 +81,7 @@ export type ParsedPage = {
   /** Best first. */
   keywords: readonly Keyword[]
   fields: Record<string, FieldValue>
-  /** Main content: UTF-8, deflateRaw, in its own ArrayBuffer. */
+  /** Main content: as `packText` makes it, in its own ArrayBuffer. */
   text: Uint8Array<ArrayBuffer>
   textChars: number
   /** The rest of the page, the same way; empty where all is main content. */

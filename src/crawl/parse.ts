@@ -1,6 +1,6 @@
 /** From the body of a response to the analysed page, in the parser thread: charset, one pass, main content, terms, fingerprint. Reads and writes nothing. */
-import { constants, deflateRawSync } from 'node:zlib'
 import { decodeBody } from '../lib/decode.ts'
+import { packText } from '../lib/packed-text.ts'
 import { judgeWords, type WordJudge } from '../text/judge-words.ts'
 import { KEYWORDS_MAX, type Keywords } from '../text/keywords.ts'
 import { detectLanguage } from '../text/language.ts'
@@ -43,9 +43,6 @@ export type ParserOptions = {
 
 /** `parse` takes one page. It never rejects: what a page does to it is a value. */
 export type Parser = { parse(job: ParseJob): Promise<ParseOutcome> }
-
-/** Of deflate's nine: the next takes a third more time for 1.5 per cent fewer bytes. */
-const deflateLevel = 4
 
 export function createParser(options: ParserOptions): Parser {
   return {
@@ -265,9 +262,9 @@ async function analyse(
         weight,
       }),
     ),
-    text: deflated(text),
+    text: packText(text),
     textChars: text.length,
-    rest: rest === '' ? new Uint8Array() : deflated(rest),
+    rest: rest === '' ? new Uint8Array() : packText(rest),
     confidence,
     terms,
     quants,
@@ -280,21 +277,4 @@ async function analyse(
     ),
     lineHashes: lineHashesOf(text),
   }
-}
-
-/**
- * A copy in a buffer of its own: zlib's result may lie in a shared pool, which must not be transferred. A short text gets a window and
- * tables of its size: the result is as small, and zlib neither clears nor returns a quarter of a megabyte for it.
- */
-function deflated(text: string): Uint8Array<ArrayBuffer> {
-  const bytes = Buffer.from(text)
-  const windowBits = Math.min(15, Math.max(9, 32 - Math.clz32(bytes.length)))
-  const options = {
-    level: deflateLevel,
-    windowBits,
-    memLevel: Math.min(8, windowBits - 6),
-    // Half of it is enough for almost any text; a second piece is no harm.
-    chunkSize: Math.max(constants.Z_MIN_CHUNK, (bytes.length >> 1) + 64),
-  }
-  return new Uint8Array(deflateRawSync(bytes, options))
 }

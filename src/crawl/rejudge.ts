@@ -1,5 +1,5 @@
 /** Stored documents under other word lists: they are dropped, masked or flagged as if they came now. What was masked before stays masked. */
-import { deflateRawSync } from 'node:zlib'
+import { packText } from '../lib/packed-text.ts'
 import { keywordsWhere } from '../store/keywords.ts'
 import type { WordHit } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
@@ -147,8 +147,8 @@ function rewrite(
   const put = store.putDocument({
     ...document,
     copyOf: placed === null ? copyOf : postingsOf(placed, names),
-    body: deflateRawSync(text),
-    rest: rest === '' ? null : deflateRawSync(rest),
+    body: packText(text),
+    rest: rest === '' ? null : packText(rest),
     changed: true,
   })
   store.keepWishes(put.docno, document)

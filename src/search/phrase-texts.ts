@@ -1,6 +1,6 @@
 /** Which pages hold a phrase by what is written on them. What was read is kept: a document never changes its text, a changed page has another number. */
 import { RoaringSet } from '../lib/roaring.ts'
-import { inflate } from '../store/read-documents.ts'
+import { unpackText } from '../lib/packed-text.ts'
 import type { Reader } from '../store/reader.ts'
 import { foldText } from '../text/normalize.ts'
 import { holdsPhrase, type Phrase } from '../text/phrase.ts'
@@ -60,9 +60,9 @@ export class PhraseTexts {
     const row = text.get(docno)
     return (
       row !== undefined &&
-      (holdsPhrase(foldText(inflate(row.body)), phrase) ||
+      (holdsPhrase(foldText(unpackText(row.body)), phrase) ||
         holdsPhrase(foldText(title.value(docno) ?? ''), phrase) ||
-        holdsPhrase(foldText(inflate(rest.get(docno)?.rest ?? null)), phrase))
+        holdsPhrase(foldText(unpackText(rest.get(docno)?.rest ?? null)), phrase))
     )
   }
 

@@ -1,11 +1,12 @@
 /** Documents as they are written: new, changed, unchanged, removed. Keeps docnos growing and exact copies at a living original. */
 import assert from 'node:assert'
+import { unpackText } from '../lib/packed-text.ts'
 import type { Db } from '../lib/sqlite.ts'
 import { createFieldWrites } from './fields.ts'
 import { createKeywordWrites, type KeywordKey, type KeywordWrites } from './keyword-table.ts'
 import { changeOf, createChangeTable } from './changes.ts'
 import type { Meta } from './meta.ts'
-import { inflate, keyOf, noarchiveFlag, type DocumentExtra } from './read-documents.ts'
+import { keyOf, noarchiveFlag, type DocumentExtra } from './read-documents.ts'
 
 export type DocumentInput = {
   urlId: number
@@ -20,7 +21,7 @@ export type DocumentInput = {
   fetchedAtMs: number
   /** URL id of the original where this is an exact copy: then it has no postings of its own, unless its title is another. */
   copyOf: number | null
-  /** Main text and rest of the page: UTF-8, deflateRaw. */
+  /** Main text and rest of the page: as `packText` makes them. */
   body: Uint8Array
   rest: Uint8Array | null
   extra: DocumentExtra
@@ -218,8 +219,8 @@ function takeKeywords(statements: Statements, { docno, extra: old }: DocRow, ext
 }
 
 function noteChange({ changes }: Statements, old: DocRow, input: DocumentInput): void {
-  const before = { title: old.title, text: inflate(old.body) }
-  const change = changeOf(before, { title: input.title, text: inflate(input.body) })
+  const before = { title: old.title, text: unpackText(old.body) }
+  const change = changeOf(before, { title: input.title, text: unpackText(input.body) })
   changes.addChange(input.urlId, input.fetchedAtMs, change)
 }
 

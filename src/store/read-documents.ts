@@ -1,6 +1,6 @@
 /** Documents as they are read: records for the API and the export, texts for the index. Every call is one short statement; writes nothing. */
 import { hash } from 'node:crypto'
-import { constants, inflateRawSync } from 'node:zlib'
+import { packedBytesOf, unpackOpening, unpackText } from '../lib/packed-text.ts'
 import type { Db } from '../lib/sqlite.ts'
 import { keywordsOf, type PackedKeywords, type StoredKeyword } from './keywords.ts'
 import type { DocumentRecord } from './records.ts'
@@ -66,7 +66,7 @@ export type DocumentReads = {
   /** Keyset pages in docno order of all that has postings: exact copies have none of their own. */
   documentsAfter(docno: number, limit: number): StoredText[]
   textByDocno(docno: number): StoredText | null
-  /** The beginning of a text, at most `unitsMax` UTF-16 units: of a large one only that is inflated. */
+  /** The beginning of a text, at most `unitsMax` UTF-16 units: of a large one no more is read. */
   openingByDocno(docno: number, unitsMax: number): { title: string; text: string } | null
   /** The record with no more than `unitsMax` of its text. */
   shownByDocno(docno: number, unitsMax: number): ShownDocument | null
@@ -76,44 +76,11 @@ export type DocumentReads = {
 
 const keyBytes = 9
 const keywordsShown = 10
-/** A stored text is never larger: what cannot be is an error, not an exhausted memory. */
-const textBytesMax = 64 * 1_024 * 1_024
-/** UTF-8 of one UTF-16 unit. */
-const unitBytesMax = 3
-/** Bytes of a character that is cut short, and the units they become. */
-const tornBytesMax = 4
-/** Deflated bytes that nearly always hold so many units; Chinese takes 1.3 each. */
-const deflatedBytesOf = (units: number): number => Math.ceil(units * 1.5) + 256
-
 /** The API id of a canonical URL: base64url of 9 bytes of its SHA-256. It survives changes of the page. */
 export const documentKey = (url: string): string => keyOf(url).toString('base64url')
 
 /** The same as the bytes that are stored. */
 export const keyOf = (url: string): Buffer => hash('sha256', url, 'buffer').subarray(0, keyBytes)
-
-export const inflate = (bytes: Uint8Array | null): string =>
-  bytes === null || bytes.byteLength === 0
-    ? ''
-    : inflateRawSync(bytes, { maxOutputLength: textBytesMax }).toString('utf8')
-
-/**
- * The first units of a deflated text, from its first bytes alone where they are enough; null where they are not.
- * @param bytes the first ones of `bytesAll`
- */
-function inflateOpening(bytes: Uint8Array, bytesAll: number, unitsMax: number): string | null {
-  if (bytes.byteLength === 0) return ''
-  const isWhole = bytes.byteLength === bytesAll
-  const inflated = inflateRawSync(bytes, {
-    maxOutputLength: textBytesMax,
-    finishFlush: isWhole ? constants.Z_FINISH : constants.Z_SYNC_FLUSH,
-  })
-  // The last character may be torn: it comes after the units that are wanted.
-  const bytesWanted = unitsMax * unitBytesMax + tornBytesMax
-  const text = inflated.toString('utf8', 0, Math.min(inflated.length, bytesWanted))
-  const isEnough =
-    isWhole || inflated.length >= bytesWanted || text.length >= unitsMax + tornBytesMax
-  return isEnough ? text.slice(0, unitsMax) : null
-}
 
 type RecordRow = {
   urlId: number
@@ -161,8 +128,8 @@ const textQuery = `
 function openingReader(db: Db) {
   const bodyOf = db.prepare<{ body: Uint8Array }>('SELECT body FROM doc_text WHERE docno=?')
   return (docno: number, body: Uint8Array, bodyBytes: number, unitsMax: number): string =>
-    inflateOpening(body, bodyBytes, unitsMax) ??
-    inflate(bodyOf.value(docno) ?? null).slice(0, unitsMax)
+    unpackOpening(body, bodyBytes, unitsMax) ??
+    unpackText(bodyOf.value(docno) ?? null).slice(0, unitsMax)
 }
 
 function createNoteReads(db: Db): Pick<DocumentReads, 'noteOf' | 'keywordsOf'> {
@@ -241,12 +208,12 @@ export function createDocumentReads(db: Db): DocumentReads {
       return row === undefined ? null : toText(row)
     },
     openingByDocno(docno, unitsMax) {
-      const row = openingOf.get(deflatedBytesOf(unitsMax), docno)
+      const row = openingOf.get(packedBytesOf(unitsMax), docno)
       if (row === undefined) return null
       return { title: row.title, text: openText(docno, row.body, row.bodyBytes, unitsMax) }
     },
     shownByDocno(docno, unitsMax) {
-      const row = shownOf.get(deflatedBytesOf(unitsMax), docno)
+      const row = shownOf.get(packedBytesOf(unitsMax), docno)
       if (row === undefined) return null
       const text = openText(docno, row.body, row.bodyBytes, unitsMax)
       return { ...toRecord(row, text), urlId: row.urlId }
@@ -267,7 +234,7 @@ export function createDocumentReads(db: Db): DocumentReads {
 const recordOf = (row: RecordRow | undefined): DocumentRecord | null =>
   row === undefined ? null : toRecord(row)
 
-function toRecord(row: RecordRow, text = inflate(row.body)): DocumentRecord {
+function toRecord(row: RecordRow, text = unpackText(row.body)): DocumentRecord {
   const extra = JSON.parse(row.extra) as DocumentExtra
   return {
     id: idOf(row.key),
@@ -299,7 +266,7 @@ function toExported(row: RecordRow): DocumentRecord {
 
 function toText({ docno, url, title, body, rest, extra }: TextRow): StoredText {
   const { headings } = JSON.parse(extra) as DocumentExtra
-  return { docno, url, title, headings, text: inflate(body), rest: inflate(rest) }
+  return { docno, url, title, headings, text: unpackText(body), rest: unpackText(rest) }
 }
 
 const idOf = (key: Uint8Array): string => Buffer.from(key).toString('base64url')

@@ -149,6 +149,10 @@ CREATE TABLE keyword(id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, word TEXT
 CREATE TABLE doc_keyword(docno INTEGER PRIMARY KEY, ids BLOB NOT NULL) STRICT;
 `
 
+const version14 = `
+-- doc_text.body, rest: zstd frames from here on, and raw deflate as before where they were written before (lib/packed-text.ts)
+`
+
 /** Index = schema version before the step. Each step runs in one transaction with its `user_version`. */
 export const migrations: readonly string[] = [
   version1,
@@ -164,4 +168,5 @@ export const migrations: readonly string[] = [
   version11,
   version12,
   version13,
+  version14,
 ]

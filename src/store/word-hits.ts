@@ -1,6 +1,7 @@
 /** Which page has which words of lists, and stored documents as they are judged again. The lists themselves are files. */
+import { unpackText } from '../lib/packed-text.ts'
 import type { Db } from '../lib/sqlite.ts'
-import { type DocumentExtra, inflate } from './read-documents.ts'
+import type { DocumentExtra } from './read-documents.ts'
 import type { WordHit, WordTally } from './records.ts'
 
 /** A document with all that is written of it. */
@@ -81,8 +82,8 @@ export function createWordHits(db: Db): WordHits {
     wholeDocumentsAfter: (docno, limit) =>
       after.all(docno, limit).map(({ body, rest, extra, ...row }) => ({
         ...row,
-        text: inflate(body),
-        rest: inflate(rest),
+        text: unpackText(body),
+        rest: unpackText(rest),
         extra: JSON.parse(extra) as DocumentExtra,
       })),
     keepWishes: (docno, { expiresAtMs, flags }) => void keep.run(expiresAtMs, flags, docno),

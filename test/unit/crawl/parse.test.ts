@@ -3,9 +3,10 @@ import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { deflateRawSync, gzipSync, inflateRawSync } from 'node:zlib'
+import { deflateRawSync, gzipSync } from 'node:zlib'
 import * as fc from 'fast-check'
 import type { ParsedPage, ParseJob } from '../../../src/crawl/page.ts'
+import { unpackText } from '../../../src/lib/packed-text.ts'
 import { createParser, type Parser } from '../../../src/crawl/parse.ts'
 import { createAnalyzer, type DocumentText } from '../../../src/text/tokenize.ts'
 import { loadTestTables } from '../../text-tables.ts'
@@ -52,8 +53,7 @@ async function pageOf(body: string | Uint8Array, job: Partial<ParseJob> = {}): P
   assert.ok(outcome.kind === 'page', JSON.stringify(outcome))
   return outcome.page
 }
-const textOf = (bytes: Uint8Array): string =>
-  bytes.length === 0 ? '' : inflateRawSync(bytes).toString()
+const textOf = unpackText
 
 const prose =
   'The old harbour bridge was closed on Monday, after inspectors found cracks in two of its pillars, the council said. '

@@ -4,7 +4,6 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
-import { deflateRawSync } from 'node:zlib'
 import { setTimeout as rest } from 'node:timers/promises'
 import { nothingCommitted } from '../../../src/crawl/commit.ts'
 import { openDuplicates } from '../../../src/crawl/duplicates.ts'
@@ -14,6 +13,7 @@ import { openFrontier } from '../../../src/crawl/frontier-sqlite.ts'
 import { importLines } from '../../../src/crawl/import-lines.ts'
 import { readRecord } from '../../../src/crawl/imported.ts'
 import { createParser } from '../../../src/crawl/parse.ts'
+import { packText } from '../../../src/lib/packed-text.ts'
 import { openStore } from '../../../src/store/store.ts'
 import { checkStore } from '../../../src/store/check.ts'
 import { createAnalyzer } from '../../../src/text/tokenize.ts'
@@ -248,7 +248,7 @@ describe('a changed list', () => {
     const put = store.transaction(() =>
       store.putDocument({
         ...whole,
-        body: deflateRawSync('x'),
+        body: packText('x'),
         rest: null,
         title: '赌博',
         changed: true,

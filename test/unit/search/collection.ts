@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { deflateRawSync } from 'node:zlib'
 import { textTables } from '../../../src/assets.ts'
 import type { SearchRequest } from '../../../src/search/answer.ts'
+import { packText } from '../../../src/lib/packed-text.ts'
 import { createIndexWriter, type WriterOptions } from '../../../src/search/flex.ts'
 import type { IndexedDocument, IndexWriter } from '../../../src/search/index.ts'
 import { requestDefaults } from '../../../src/search/request.ts'
@@ -88,8 +88,8 @@ export function createCollection(wished: CollectionOptions = {}): Collection {
       publishedAtMs: page.publishedAt ? Date.parse(page.publishedAt) : null,
       fetchedAtMs,
       copyOf,
-      body: deflateRawSync(text, { level: 1 }),
-      rest: rest === '' ? null : deflateRawSync(rest),
+      body: packText(text),
+      rest: rest === '' ? null : packText(rest),
       extra: {
         description: '',
         author: '',

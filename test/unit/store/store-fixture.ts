@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
-import { deflateRawSync } from 'node:zlib'
+import { packText } from '../../../src/lib/packed-text.ts'
 import {
   openStore,
   type DocumentInput,
@@ -48,8 +48,8 @@ export function put(
       publishedAtMs: null,
       fetchedAtMs: 1_000,
       copyOf: null,
-      body: deflateRawSync(text),
-      rest: rest === '' ? null : deflateRawSync(rest),
+      body: packText(text),
+      rest: rest === '' ? null : packText(rest),
       extra: { description: '', author: '', headings: '', keywords: [], fields: {} },
       ...more,
     })

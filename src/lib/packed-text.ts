@@ -1,0 +1,88 @@
+/**
+ * Texts as they are stored: UTF-8 in zstd frames (RFC 8878). What older versions stored as raw deflate (RFC 1951) is read as well: no
+ * deflate stream begins with the mark of a frame, whose first byte would say "stored as it is" and whose next four contradict each other.
+ */
+import {
+  constants,
+  inflateRawSync,
+  type ZstdOptions,
+  zstdCompressSync,
+  zstdDecompressSync,
+} from 'node:zlib'
+
+/** A stored text is never larger: what cannot be is an error, not an exhausted memory. */
+const textBytesMax = 64 * 1_024 * 1_024
+/** A frame each: the opening of a long text is had without the rest. As far as deflate looks back. */
+const frameBytes = 32 * 1_024
+/** The mark of a frame. */
+const frameMark = [0x28, 0xb5, 0x2f, 0xfd] as const
+/** UTF-8 of one UTF-16 unit. */
+const unitBytesMax = 3
+/** Bytes of a character that is cut short, and the units they become. */
+const tornBytesMax = 4
+
+/** Two thirds of what the usual way costs for pages, and as small as deflate makes them. */
+const params = {
+  [constants.ZSTD_c_compressionLevel]: 3,
+  [constants.ZSTD_c_strategy]: constants.ZSTD_dfast,
+}
+
+/** In an ArrayBuffer of its own, which may be transferred. A frame also for '': SQLite has no beginning of no bytes. */
+export function packText(text: string): Uint8Array<ArrayBuffer> {
+  const bytes = Buffer.from(text)
+  if (bytes.length <= frameBytes) return packFrame(bytes)
+  const frames: Uint8Array[] = []
+  for (let at = 0; at < bytes.length; at += frameBytes)
+    frames.push(packFrame(bytes.subarray(at, at + frameBytes)))
+  return new Uint8Array(Buffer.concat(frames))
+}
+
+/** A copy: what zlib gives may lie in a pool. It sizes its tables by what is to come, and half of that is room enough for almost any text. */
+function packFrame(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const options: ZstdOptions = {
+    params,
+    pledgedSrcSize: bytes.length,
+    chunkSize: Math.max(constants.Z_MIN_CHUNK, (bytes.length >> 1) + 64),
+  }
+  return new Uint8Array(zstdCompressSync(bytes, options))
+}
+
+/** '' where there is none. @throws Error what `packText` did not make */
+export const unpackText = (bytes: Uint8Array | null): string =>
+  bytes === null || bytes.byteLength === 0 ? '' : unpack(bytes, true).toString('utf8')
+
+/** Packed bytes that nearly always hold so many units of a text; Chinese takes 1.3 each. */
+export const packedBytesOf = (units: number): number =>
+  Math.max(frameBytes + 64, Math.ceil(units * 1.5) + 256)
+
+/**
+ * The first units of a packed text, from its first bytes alone where they are enough; null where they are not.
+ * @param bytes the first ones of `bytesAll`
+ */
+export function unpackOpening(
+  bytes: Uint8Array,
+  bytesAll: number,
+  unitsMax: number,
+): string | null {
+  if (bytes.byteLength === 0) return ''
+  const isWhole = bytes.byteLength === bytesAll
+  const unpacked = unpack(bytes, isWhole)
+  // The last character may be torn: it comes after the units that are wanted.
+  const bytesWanted = unitsMax * unitBytesMax + tornBytesMax
+  const text = unpacked.toString('utf8', 0, Math.min(unpacked.length, bytesWanted))
+  const isEnough =
+    isWhole || unpacked.length >= bytesWanted || text.length >= unitsMax + tornBytesMax
+  return isEnough ? text.slice(0, unitsMax) : null
+}
+
+function unpack(bytes: Uint8Array, isWhole: boolean): Buffer {
+  if (!isFrame(bytes)) {
+    const finishFlush = isWhole ? constants.Z_FINISH : constants.Z_SYNC_FLUSH
+    return inflateRawSync(bytes, { maxOutputLength: textBytesMax, finishFlush })
+  }
+  const finishFlush = isWhole ? constants.ZSTD_e_end : constants.ZSTD_e_continue
+  const chunkSize = Math.min(frameBytes, Math.max(constants.Z_MIN_CHUNK, bytes.length * 4))
+  return zstdDecompressSync(bytes, { maxOutputLength: textBytesMax, finishFlush, chunkSize })
+}
+
+const isFrame = (bytes: Uint8Array): boolean => frameMark.every((byte, i) => bytes[i] === byte)

@@ -1,0 +1,80 @@
+/** Stored texts: what goes in comes out, also of those that older versions packed, and an opening without the rest. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { deflateRawSync } from 'node:zlib'
+import { packedBytesOf, packText, unpackOpening, unpackText } from '../../../src/lib/packed-text.ts'
+import { createRandom } from '../../site/words.ts'
+
+/** Characters of one to four bytes that hardly repeat. */
+function noise(units: number, seed: number): string {
+  const random = createRandom(seed)
+  let text = ''
+  while (text.length < units)
+    text += String.fromCodePoint(
+      [0x20, 0xa0, 0x4e00, 0x20000][Math.floor(random() * 4)]! + Math.floor(random() * 90),
+    )
+  return text
+}
+
+const texts: Record<string, string> = {
+  nothing: '',
+  'one letter': 'a',
+  'a sentence': 'The old harbour bridge was closed on Monday.',
+  Chinese: '\u5b89\u88c5\u6587\u4ef6'.repeat(300),
+  'noise of some frames': noise(60_000, 1),
+  'a text of some frames': 'All work and no play makes a dull page. '.repeat(5_000),
+  'a character across two frames': `${'x'.repeat(32_767)}\u{20000}${'y'.repeat(40_000)}`,
+}
+/** As versions before stored them. */
+const deflated = (text: string): Uint8Array => new Uint8Array(deflateRawSync(text))
+const ways = { packed: packText, 'packed by an older version': deflated }
+
+describe('a stored text', () => {
+  for (const [name, text] of Object.entries(texts))
+    for (const [way, pack] of Object.entries(ways))
+      it(`is ${name}, ${way}`, () => assert.equal(unpackText(pack(text)), text))
+
+  it('lies in a buffer of its own, which may be transferred', () => {
+    for (const text of Object.values(texts)) {
+      const packed = packText(text)
+      assert.equal(packed.buffer.byteLength, packed.byteLength)
+    }
+  })
+
+  it('is small: a repeated sentence takes a hundredth, noise no more than itself', () => {
+    const sentences = texts['a text of some frames'] as string
+    assert.ok(packText(sentences).length < sentences.length / 100)
+    const random = noise(60_000, 2)
+    assert.ok(packText(random).length < Buffer.byteLength(random))
+  })
+
+  it('that is damaged is an error', () => {
+    const packed = packText(texts['a sentence'] as string)
+    assert.throws(() => unpackText(packed.subarray(0, packed.length - 3)))
+    assert.throws(() => unpackText(Uint8Array.of(0xff, 1, 2, 3)))
+  })
+})
+
+describe('the opening of a stored text', () => {
+  for (const [way, pack] of Object.entries(ways))
+    it(`is as the whole text begins, ${way}`, () => {
+      for (const text of Object.values(texts))
+        for (const units of [1, 2, 100, 2_000, 30_000]) {
+          const packed = pack(text)
+          assert.ok(packed.length > 0)
+          const first = packed.subarray(0, packedBytesOf(units))
+          const opening = unpackOpening(first, packed.length, units)
+          if (opening !== null)
+            assert.equal(opening.toWellFormed(), text.slice(0, units).toWellFormed())
+          else assert.ok(first.length < packed.length)
+        }
+    })
+
+  it('needs only the first bytes of a long text', () => {
+    const text = noise(400_000, 3)
+    const packed = packText(text)
+    const first = packed.subarray(0, packedBytesOf(1_000))
+    assert.ok(first.length < packed.length / 10)
+    assert.equal(unpackOpening(first, packed.length, 1_000), text.slice(0, 1_000))
+  })
+})
