@@ -40,6 +40,39 @@ describe('SQLite', () => {
     db.close()
   })
 
+  it('compares a parameter as its column asks, and by its index', () => {
+    const db = openDatabase(fresh())
+    db.exec(
+      'CREATE TABLE t(a INTEGER PRIMARY KEY, b TEXT, c REAL) STRICT; CREATE INDEX t_b ON t(b)',
+    )
+    for (const a of [1, 2, 3, 4]) db.prepare('INSERT INTO t VALUES(?, ?, ?)').run(a, `${a}`, a / 2)
+    const cases = [
+      ['a = ?', [2], [2]],
+      ['a=?', ['2'], [2]],
+      ['b = ?', [3], []],
+      ['b = ?', ['3'], [3]],
+      ['c >= ?', [1], [2, 3, 4]],
+      ['a<>? AND b < ?', [1, '3'], [2]],
+      ['a BETWEEN ? AND ?', [2, 3], [2, 3]],
+      ['b IS NULL OR a = ?', [null], []],
+    ] as const
+    for (const [condition, values, found] of cases) {
+      const rows = db.prepare<{ a: number }>(`SELECT a FROM t WHERE ${condition} ORDER BY a`)
+      assert.deepEqual(
+        rows.all(...values).map(({ a }) => a),
+        found,
+        condition,
+      )
+    }
+    assert.equal(db.prepare('UPDATE t SET c=? WHERE b=?').run(7, '1').changes, 1)
+    assert.equal(db.prepare('SELECT c FROM t WHERE a=?').value(1), 7)
+    const [plan] = db
+      .prepare<{ detail: string }>('EXPLAIN QUERY PLAN SELECT a FROM t WHERE b = ?')
+      .all('1')
+    assert.match(plan?.detail ?? '', /USING (COVERING )?INDEX t_b/)
+    db.close()
+  })
+
   it('answers rows, values and changes by position', () => {
     const db = openDatabase(fresh())
     db.exec('CREATE TABLE t(a INTEGER PRIMARY KEY, b TEXT, c BLOB) STRICT')
