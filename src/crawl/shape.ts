@@ -1,4 +1,5 @@
 /** The shape of a URL: what is left of its path and parameters when figures, dates and ids are folded. And URLs without a parameter. Pure. */
+import { createMemo } from '../lib/memo.ts'
 import { splitUrl } from '../lib/url.ts'
 
 /** `pattern` of the path; `names` of the parameters, distinct, sorted. `key` is both, and many parameters in any combination are one. */
@@ -17,8 +18,13 @@ const hex = /^(?=.*\d)[\da-f]{8,}$/i
 /** An id of letters and figures mixed, as programs make them. */
 const opaque = /^(?=.*\d.*[a-z].*\d)[\w~-]{20,}$/i
 
+/** A site's menus stand on each of its pages: most links were asked for lately. About 200 bytes each. */
+const remembered = createMemo(2_048, toShape)
+
 /** @param url canonical */
-export function shapeOf(url: string): Shape {
+export const shapeOf = (url: string): Shape => remembered.get(url)
+
+function toShape(url: string): Shape {
   const { path } = splitUrl(url)
   const mark = path.indexOf('?')
   const pattern = patternOf(mark < 0 ? path : path.slice(0, mark))

@@ -56,6 +56,8 @@ export type DocumentWrites = {
   forgetKeyword: KeywordWrites['forgetKeyword']
   /** Writes the high-water marks; `Store.transaction` calls it before the commit. */
   saveMarks(): void
+  /** What was remembered of the transaction is not so; `Store.transaction` calls it when it is undone. */
+  rolledBack(): void
 }
 
 type DocRow = {
@@ -140,6 +142,7 @@ export function createDocumentWrites(db: Db, meta: Meta, keywordKey: KeywordKey)
       meta.set('generation', Number(meta.get('generation') ?? 0) + 1)
       isChanged = false
     },
+    rolledBack: () => statements.keywords.rolledBack(),
   }
 }
 

@@ -5,6 +5,7 @@
  * keyword(id, key, word): word = its shortest spelling, of several the first, '' once nobody may
  * see it; doc_keyword(docno, ids): 4 bytes each, big endian, best first.
  */
+import { createMemo } from '../lib/memo.ts'
 import type { Db } from '../lib/sqlite.ts'
 import { keywordsOf, type PackedKeywords } from './keywords.ts'
 
@@ -28,14 +29,19 @@ export type KeywordWrites = {
   dropKeywords(docno: number): void
   /** A word that no page may show any more. Its number is never given out again, also to the same word. */
   forgetKeyword(word: string): void
+  /** A transaction that is undone takes the numbers back that it gave. */
+  rolledBack(): void
 }
 
-/** Keys that are remembered, under 1 MB. */
-const keysMax = 8_192
+/** Words of one generation that are remembered with their key and number, about 1 MB each. */
+const remembered = 8_192
+
+type Row = { id: number; word: string }
+const noRow = (): Row => ({ id: 0, word: '' })
 
 export function createKeywordWrites(db: Db, keyOf: KeywordKey): KeywordWrites {
   const statements = {
-    find: db.prepare<{ id: number; word: string }>('SELECT id, word FROM keyword WHERE key=?'),
+    find: db.prepare<Row>('SELECT id, word FROM keyword WHERE key=?'),
     spell: db.prepare('UPDATE keyword SET word=? WHERE id=?'),
     last: db.prepare<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM keyword'),
     add: db.prepare('INSERT INTO keyword(key, word) VALUES(?, ?)'),
@@ -45,27 +51,22 @@ export function createKeywordWrites(db: Db, keyOf: KeywordKey): KeywordWrites {
     drop: db.prepare('DELETE FROM doc_keyword WHERE docno=?'),
   }
   // To fold and to stem a word costs more than to find its number; a site goes on to use its own.
-  const keys = new Map<string, string>()
-  const rememberedKey = (word: string): string => {
-    const known = keys.get(word)
-    if (known !== undefined) return known
-    if (keys.size >= keysMax) keys.clear()
-    const key = keyOf(word)
-    keys.set(word, key)
-    return key
-  }
-  // No number is remembered between calls: a transaction that is undone takes its numbers back.
+  const keys = createMemo(remembered, keyOf)
+  const rows = createMemo(remembered, (key: string) => statements.find.get(key) ?? noRow())
   const idOf = (word: string): number | null => {
-    const key = rememberedKey(word)
+    const key = keys.get(word)
     if (key === '' || key.length > keywordKeyCharsMax || key.includes('\0')) return null
-    const known = statements.find.get(key)
-    if (known !== undefined) {
+    const row = rows.get(key)
+    if (row.id === 0) {
+      if (Number(statements.last.value()) >= keywordsKeptMax) return null
+      row.id = Number(statements.add.run(key, word).lastInsertRowid)
+      row.word = word
+    } else if (word.length < row.word.length) {
       // One of several, not many: what most dictionaries would have.
-      if (word.length < known.word.length) statements.spell.run(word, known.id)
-      return known.id
+      statements.spell.run(word, row.id)
+      row.word = word
     }
-    if (Number(statements.last.value()) >= keywordsKeptMax) return null
-    return Number(statements.add.run(key, word).lastInsertRowid)
+    return row.id
   }
   return {
     putKeywords(docno, keywords) {
@@ -79,7 +80,11 @@ export function createKeywordWrites(db: Db, keyOf: KeywordKey): KeywordWrites {
     },
     moveKeywords: (docno, from) => void statements.move.run(docno, from),
     dropKeywords: (docno) => void statements.drop.run(docno),
-    forgetKeyword: (word) => void statements.forget.run(keyOf(word)),
+    forgetKeyword(word) {
+      statements.forget.run(keyOf(word))
+      rows.clear()
+    },
+    rolledBack: () => rows.clear(),
   }
 }
 

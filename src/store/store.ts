@@ -105,13 +105,19 @@ function assemble(db: Db, now: () => number, keywordKey: KeywordKey): Store {
     db,
     meta,
     fingerprintSeed: fingerprintSeedOf(db, meta),
-    transaction: (work) =>
-      db.transaction(() => {
-        const result = work()
-        writes.saveMarks()
-        inbound.saveLinkChanges()
-        return result
-      }),
+    transaction(work) {
+      try {
+        return db.transaction(() => {
+          const result = work()
+          writes.saveMarks()
+          inbound.saveLinkChanges()
+          return result
+        })
+      } catch (error) {
+        writes.rolledBack()
+        throw error
+      }
+    },
     stats: createStats(db, meta),
     close: () => db.close(),
   }

@@ -1,5 +1,6 @@
 /** A few words that tell what a page is about. The door to wink-nlp, whose model costs tens of megabytes: for the parser thread only. */
 import type { ItsFunction } from 'wink-nlp'
+import { createMemo } from '../lib/memo.ts'
 import { eachRun, type RunKind } from './characters.ts'
 import type { Dictionary } from './dictionary.ts'
 import { foldCase, foldText, foldWithOffsets, type FoldedText } from './normalize.ts'
@@ -34,8 +35,8 @@ const WORD_UNITS_MAX = 40
 const HAN_WORD_UNITS_MIN = 2
 const LATIN_WORD_UNITS_MIN = 4
 
-/** Words whose lemma is kept, about 1 MB: a site goes on to use its own. */
-const LEMMAS_MAX = 8_192
+/** Words of one generation whose lemma is kept, about 1 MB: a site goes on to use its own, and to ask for one takes 30 us. */
+const LEMMAS_MAX = 16_384
 /** Words that one model is asked for: wink-nlp never forgets a word that its model lacks. Loading takes as long as some thousand words. */
 const ASKED_MAX = 100_000
 
@@ -63,8 +64,10 @@ export function createKeywords(
 
 /** Asks the model once for each word. What a word is, it says without its sentence: to tag sentences takes ten times as long. */
 class NounMemory {
-  readonly #lemmas = new Map<string, string | null>()
+  readonly #lemmas = createMemo(LEMMAS_MAX, (word: string) => this.#lemmaOf(word))
+  readonly #remembered: Nouns = (word) => this.#lemmas.get(word)
   #model: Promise<Nouns> | null = null
+  #ask: Nouns = () => null
   #asked = 0
 
   async ready(): Promise<Nouns> {
@@ -72,19 +75,14 @@ class NounMemory {
       this.#model = loadNouns()
       this.#asked = 0
     }
-    const ask = await this.#model
-    return (word) => this.#lemmaOf(word, ask)
+    this.#ask = await this.#model
+    return this.#remembered
   }
 
-  #lemmaOf(word: string, ask: Nouns): string | null {
-    const known = this.#lemmas.get(word)
-    if (known !== undefined) return known
-    if (this.#lemmas.size >= LEMMAS_MAX) this.#lemmas.clear()
-    const noun = ask(word)
-    const lemma = noun !== null && isKeyword(noun) ? noun : null
+  #lemmaOf(word: string): string | null {
     this.#asked += 1
-    this.#lemmas.set(word, lemma)
-    return lemma
+    const noun = this.#ask(word)
+    return noun !== null && isKeyword(noun) ? noun : null
   }
 }
 

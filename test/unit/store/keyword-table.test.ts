@@ -8,7 +8,7 @@ import {
 } from '../../../src/store/keyword-table.ts'
 import { keywordKey } from '../../../src/text/tokenize.ts'
 import { loadTestTables } from '../../text-tables.ts'
-import { open } from './store-fixture.ts'
+import { open, type Page, put } from './store-fixture.ts'
 
 loadTestTables()
 const opened = () => {
@@ -93,5 +93,24 @@ describe('keywords of documents', () => {
         [3, 2],
       ],
     )
+  })
+
+  it('give back their numbers with the transaction that gave them', () => {
+    const store = open()
+    const page = (keywords: string[]): Page => ({
+      extra: { description: '', author: '', headings: '', keywords, fields: {} },
+    })
+    const idsOf = (docno: number): string =>
+      store.db
+        .prepare<{ ids: string }>('SELECT hex(ids) FROM doc_keyword WHERE docno=?')
+        .value(docno) ?? ''
+    const failing = (): never => {
+      put({ ...store, transaction: (work) => work() }, 'http://h.test/a', page(['tea', 'cup']))
+      throw new Error('the disk is full')
+    }
+    assert.throws(() => store.transaction(failing), /disk is full/)
+    const cup = put(store, 'http://h.test/b', page(['cup']))
+    const tea = put(store, 'http://h.test/c', page(['tea']))
+    assert.deepEqual([idsOf(cup.docno), idsOf(tea.docno)], ['00000001', '00000002'])
   })
 })
