@@ -1,9 +1,12 @@
 /** Terms that begin with a prefix, from the directories and leaves of the segments. Guesses frequencies where a prefix is short. */
+import type { TermLength } from './index.ts'
 import { eachTermOf } from './postings.ts'
 import { firstLeafOf, type SegmentView } from './segment-view.ts'
 
 /** Leaves read for one completion: about 3 ms. */
 const leavesReadMax = 96
+
+const anyLength: TermLength = { min: 0, max: Number.POSITIVE_INFINITY }
 
 export type Completion = { term: string; documents: number }
 
@@ -15,6 +18,7 @@ export function completeTerms(
   views: readonly SegmentView[],
   prefix: string,
   limit: number,
+  length: TermLength = anyLength,
 ): Completion[] {
   if (prefix === '' || limit <= 0) return []
   const ranges = views.map((view) => leafRange(view.directory, prefix))
@@ -26,10 +30,14 @@ export function completeTerms(
   views.forEach((view, i) => {
     const { from, to } = ranges[i] as { from: number; to: number }
     if (leaves <= leavesReadMax) {
-      for (let n = from; n < to; n += 1) eachTermOf(view.leaf(n), count)
+      for (let n = from; n < to; n += 1) eachTermOf(view.leaf(n), count, length)
     } else {
       // A leaf that begins with the term of the leaf before is full of it: some 3,000 postings.
-      for (let n = from; n < to; n += 1) count(view.directory[n] as string, 3_000)
+      for (let n = from; n < to; n += 1) {
+        const term = view.directory[n] as string
+        const bytes = Buffer.byteLength(term)
+        if (bytes >= length.min && bytes <= length.max) count(term, 3_000)
+      }
     }
   })
   return [...counts]

@@ -178,7 +178,7 @@ export function createIndexReader(db: Db): IndexReader {
       index.search({ query, deadlineMs, accept, fresh, countMin }, { limit, suggest: true }),
     standing: (docno) => links.standings()[docno] ?? 0,
     explain: (query, docnos) => scorer.explain(query, docnos),
-    complete: (prefix, limit) => completeTerms(snapshot.views(), prefix, limit),
+    complete: (prefix, limit, length) => completeTerms(snapshot.views(), prefix, limit, length),
     documents: () => snapshot.documents(),
     living: () => snapshot.codes(),
     frequency: (term) => scorer.frequency(term),

@@ -115,6 +115,9 @@ export type IndexAnswer = {
   matched: 'all' | 'any' | 'none'
 }
 
+/** Of a term in bytes of UTF-8, both included. */
+export type TermLength = { min: number; max: number }
+
 /** The answering side. One consistent snapshot between `begin` and `end`; never writes. */
 export interface IndexReader {
   addPending(segment: PackedSegment): void
@@ -142,7 +145,11 @@ export interface IndexReader {
   /** Code of link-terms.ts, 0 where nothing is known. */
   standing(docno: number): number
   /** Index terms that begin with `prefix`, most frequent first. */
-  complete(prefix: string, limit: number): { term: string; documents: number }[]
+  complete(
+    prefix: string,
+    limit: number,
+    length?: TermLength,
+  ): { term: string; documents: number }[]
   documents(): number
   /** By docno: 0 where no living document with postings of its own has it. Longer than needed; of this moment only. */
   living(): Uint8Array

@@ -46,6 +46,11 @@ export class LeafReader {
     return this.#text.toString('utf8', 0, this.#textBytes)
   }
 
+  /** Its length, without making it. */
+  termBytes(): number {
+    return this.#textBytes
+  }
+
   isLong(): boolean {
     return (this.#head & LONG) !== 0
   }

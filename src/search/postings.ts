@@ -1,4 +1,5 @@
 /** From terms to postings: finds a term in a segment's leaves, or walks all of them in order. Knows no SQL and no score. */
+import type { TermLength } from './index.ts'
 import { LeafReader } from './leaf.ts'
 import { boundsOfPair, isPairTerm, termOfPair } from './pairs.ts'
 import { createPostingList, type PostingList, reserve } from './posting-list.ts'
@@ -42,19 +43,25 @@ export function appendPairHolders(
   clip(list, start, segment.firstDocno, segment.lastDocno)
 }
 
-/** Calls `see` for every term of one leaf with the number of its postings there. */
-export function eachTermOf(leaf: Uint8Array, see: (term: string, postings: number) => void): void {
+/** Calls `see` for every term of one leaf with the number of its postings there. @param length of those that are wanted */
+export function eachTermOf(
+  leaf: Uint8Array,
+  see: (term: string, postings: number) => void,
+  length: TermLength = { min: 0, max: Number.POSITIVE_INFINITY },
+): void {
   const reader = new LeafReader()
   reader.load(leaf)
   let isThere = reader.next()
   while (isThere) {
-    const term = reader.term()
+    const bytes = reader.termBytes()
+    const isWanted = bytes >= length.min && bytes <= length.max
+    const term = isWanted ? reader.term() : ''
     let postings = 0
     do {
       postings += reader.count
       isThere = reader.next()
     } while (isThere && !reader.isNewTerm)
-    see(term, postings)
+    if (isWanted) see(term, postings)
   }
 }
 

@@ -23,10 +23,12 @@ export function correctionOf(
   if (!isCorrectable(word)) return null
   const editsMax = word.length >= twoEditsLettersMin ? 2 : 1
   let best: (Correction & { edits: number }) | null = null
+  // Of letters of ASCII, as the word is: a byte each.
+  const length = { min: word.length - editsMax, max: word.length + editsMax }
   const seen = new Set<string>()
   for (const prefix of beginnings(word))
-    for (const { term, documents } of index.complete(prefix, termsLookedAtMax)) {
-      if (seen.has(term) || Math.abs(term.length - word.length) > editsMax) continue
+    for (const { term, documents } of index.complete(prefix, termsLookedAtMax, length)) {
+      if (seen.has(term)) continue
       seen.add(term)
       if (term === word || !/^[a-z]+$/.test(term)) continue
       if (documents < Math.max(1, frequency * timesMoreFrequent)) continue
@@ -51,27 +53,38 @@ const beginnings = (word: string): Set<string> => {
  */
 export function editDistance(a: string, b: string, max: number): number {
   if (Math.abs(a.length - b.length) > max) return max + 1
-  let before: number[] = []
-  let last = Array.from({ length: b.length + 1 }, (_, j) => j)
+  if (b.length >= rows[0].length) rows = newRows(2 * b.length)
+  let [before, last, row] = rows
+  for (let j = 0; j <= b.length; j += 1) last[j] = j
   for (let i = 1; i <= a.length; i += 1) {
-    const row = Array.from({ length: b.length + 1 }, () => max + 1)
-    row[0] = i
+    const from = Math.max(1, i - max)
+    const to = Math.min(b.length, i + max)
+    const unit = a.charCodeAt(i - 1)
+    const unitBefore = i > 1 ? a.charCodeAt(i - 2) : -1
+    // Beside the band all is too far.
+    row[from - 1] = from === 1 ? i : max + 1
+    if (to < b.length) row[to + 1] = max + 1
     let least = i
-    for (let j = Math.max(1, i - max); j <= Math.min(b.length, i + max); j += 1) {
-      const isSame = a[i - 1] === b[j - 1]
-      let cost = Math.min(
-        (last[j] as number) + 1,
-        (row[j - 1] as number) + 1,
-        (last[j - 1] as number) + (isSame ? 0 : 1),
-      )
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+    for (let j = from; j <= to; j += 1) {
+      const other = b.charCodeAt(j - 1)
+      let cost = (last[j - 1] as number) + (unit === other ? 0 : 1)
+      cost = Math.min(cost, (last[j] as number) + 1, (row[j - 1] as number) + 1)
+      if (j > 1 && unit === b.charCodeAt(j - 2) && unitBefore === other)
         cost = Math.min(cost, (before[j - 2] as number) + 1)
       row[j] = cost
-      least = Math.min(least, cost)
+      if (cost < least) least = cost
     }
     if (least > max) return max + 1
-    before = last
-    last = row
+    ;[before, last, row] = [last, row, before]
   }
   return Math.min(max + 1, last[b.length] as number)
 }
+
+type Row = Uint16Array<ArrayBuffer>
+const newRows = (length: number): [Row, Row, Row] => [
+  new Uint16Array(length),
+  new Uint16Array(length),
+  new Uint16Array(length),
+]
+/** Used again: thousands of words are compared for one. */
+let rows = newRows(128)

@@ -3,6 +3,7 @@ import assert from 'node:assert'
 import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, it } from 'node:test'
+import * as fc from 'fast-check'
 import { editDistance } from '../../../src/search/typo.ts'
 import { parseSynonyms } from '../../../src/search/synonyms.ts'
 import { createCollection, searchRequest } from './collection.ts'
@@ -234,7 +235,39 @@ describe('the distance of two words', () => {
     ['', 'ab', 2],
   ] as const)
     it(`${a} and ${b}: ${edits}`, () => assert.equal(editDistance(a, b, 2), edits))
+
+  it('is that of the whole table, as far as it is wanted', () => {
+    const words = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 9 })
+    fc.assert(
+      fc.property(words, words, fc.integer({ min: 0, max: 4 }), (a, b, max) =>
+        assert.equal(editDistance(a, b, max), Math.min(max + 1, wholeTable(a, b))),
+      ),
+      { numRuns: 5_000 },
+    )
+    const long = 'ab'.repeat(200)
+    assert.equal(editDistance(long, `x${long}`, 2), 1)
+  })
 })
+
+/** The restricted distance of Damerau and Levenshtein by its definition. */
+function wholeTable(a: string, b: string): number {
+  const at = (i: number, j: number): number => {
+    if (i === 0 || j === 0) return i + j
+    const known = table[i]?.[j]
+    if (known !== undefined) return known
+    const isSwapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+    const least = Math.min(
+      at(i - 1, j) + 1,
+      at(i, j - 1) + 1,
+      at(i - 1, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1),
+      isSwapped ? at(i - 2, j - 2) + 1 : Infinity,
+    )
+    ;(table[i] ??= [])[j] = least
+    return least
+  }
+  const table: number[][] = []
+  return at(a.length, b.length)
+}
 
 describe('related:', () => {
   it('finds pages of the same subject, not the page itself', () => {
