@@ -3,6 +3,7 @@ import { LeafReader } from './leaf.ts'
 import { createPostingList } from './posting-list.ts'
 import { appendPostings } from './postings.ts'
 import { firstLeafOf, type SegmentView } from './segment-view.ts'
+import { hashOfTerm } from './term-filter.ts'
 import type { Snapshot } from './snapshot.ts'
 
 export type Counts = {
@@ -46,13 +47,17 @@ const reader = new LeafReader()
 
 /** By what the heads of the blocks say. */
 function postingsOf(segment: SegmentView, term: string): number {
-  const { directory } = segment
+  const { directory, mayHold } = segment
   const bytes = Buffer.from(term, 'utf8')
+  const hash = mayHold === null ? 0 : hashOfTerm(term)
   let count = 0
   for (let n = firstLeafOf(directory, term); n < directory.length; n += 1) {
     if ((directory[n] as string) > term) break
-    reader.load(segment.leaf(n))
-    const isHere = reader.seek(bytes)
+    let isHere = mayHold === null || mayHold(n, hash)
+    if (isHere) {
+      reader.load(segment.leaf(n))
+      isHere = reader.seek(bytes)
+    }
     if (!isHere && count > 0) break
     if (!isHere) continue
     count += reader.count

@@ -61,6 +61,7 @@ export class LinkSnapshot {
       lastDocno: maxdoc,
       packed: { first: mindoc, last: maxdoc },
       directory: directoryOf(Buffer.from(row.dir).toString('utf8')),
+      mayHold: null,
       leaf: (n) => {
         const leaf = this.#leaf.get(id * leavesPerSegmentMax + n)
         assert(leaf, `segment ${id} of link texts lacks leaf ${n}`)

@@ -1,9 +1,10 @@
 /** The merge of neighbouring segments into one, resumable after any term. Pure: leaves come in and go out by functions. */
-import { createPacker, type EmitLeaf } from './packer.ts'
+import { createPacker, type EmitLeaf, leafBytesMax } from './packer.ts'
 import { hasQuants, isPairTerm, mergePairs } from './pairs.ts'
 import { createPostingList, type PostingList, reserve } from './posting-list.ts'
 import { TermCursor } from './postings.ts'
 import { type SegmentView } from './segment-view.ts'
+import { FilterWriter } from './term-filter.ts'
 
 /** Terms and postings between two looks at the clock: some tens of microseconds. */
 const termsUnwatched = 32
@@ -19,7 +20,7 @@ export type Merge = {
   /** Goes on until `endMs` of the clock; true = all terms are written. */
   run(endMs: number, nowMs: () => number): boolean
   /** After `run` has said true: emits the last leaf. */
-  finish(): { directory: readonly string[]; lengths: Uint8Array }
+  finish(): { directory: readonly string[]; lengths: Uint8Array; terms: Uint8Array }
 }
 
 /**
@@ -42,7 +43,8 @@ export function createMerge(
       lengths[docno - first] = 0
     }
   const cursors = parts.map((part) => new TermCursor(part))
-  const packer = createPacker(emit, lengths)
+  const filter = new FilterWriter()
+  const packer = createPacker(emit, lengths, leafBytesMax, filter)
   const postings = createPostingList()
 
   /** All postings of the term, as values of the new segment. */
@@ -71,7 +73,7 @@ export function createMerge(
         packer.add(term, values, hasQuants(term) ? quants : null, count)
       }
     },
-    finish: () => ({ directory: packer.finish(), lengths }),
+    finish: () => ({ directory: packer.finish(), lengths, terms: filter.finish() }),
   }
 }
 

@@ -2,6 +2,7 @@
 import { readAheadBytes } from './bits.ts'
 import { blockPostingsMax, BlockWriter, MORE, putVarint } from './block.ts'
 import { termCharsMax } from './codes.ts'
+import type { FilterWriter } from './term-filter.ts'
 
 /** What of a page of SQLite a row can have, so that a leaf never needs an overflow page. */
 export const leafBytesMax = 4_048
@@ -40,12 +41,14 @@ export const leafHeaderBytes = 2
 /**
  * @param codes length codes of the segment by docno less its first; without them blocks do not say what they have at best
  * @param bytesMax of a leaf
+ * @param filter is told which terms each leaf has
  */
 export const createPacker = (
   emit: EmitLeaf,
   codes: Uint8Array | null,
   bytesMax = leafBytesMax,
-): Packer => new LeafPacker(emit, codes, bytesMax)
+  filter: FilterWriter | null = null,
+): Packer => new LeafPacker(emit, codes, bytesMax, filter)
 
 class LeafPacker implements Packer {
   readonly #emit: EmitLeaf
@@ -53,12 +56,19 @@ class LeafPacker implements Packer {
   readonly #leaf: Uint8Array
   readonly #block: BlockWriter
   readonly #terms = new TermWriter()
+  readonly #filter: FilterWriter | null
   readonly #directory: string[] = []
   #end = 0
   #leaves = 0
 
-  constructor(emit: EmitLeaf, codes: Uint8Array | null, bytesMax: number) {
+  constructor(
+    emit: EmitLeaf,
+    codes: Uint8Array | null,
+    bytesMax: number,
+    filter: FilterWriter | null,
+  ) {
     this.#emit = emit
+    this.#filter = filter
     this.#bytesMax = bytesMax
     this.#leaf = new Uint8Array(bytesMax)
     this.#block = new BlockWriter(codes)
@@ -83,8 +93,10 @@ class LeafPacker implements Packer {
       }
       if (this.#end === 0) this.#begin(term)
       let end = this.#end
-      if (headAt < 0) end = this.#terms.put(leaf, end)
-      else leaf[headAt] = (leaf[headAt] as number) | MORE
+      if (headAt < 0) {
+        end = this.#terms.put(leaf, end)
+        this.#filter?.add(term)
+      } else leaf[headAt] = (leaf[headAt] as number) | MORE
       headAt = end
       for (let i = 0; i < bytes; i += 1) leaf[end + i] = block.bytes[i] as number
       this.#end = end + bytes
@@ -108,6 +120,7 @@ class LeafPacker implements Packer {
     if (end === 0) return
     this.#leaf.fill(0, end, end + readAheadBytes)
     this.#emit(this.#leaf.subarray(0, end + readAheadBytes), this.#leaves)
+    this.#filter?.endLeaf()
     this.#leaves += 1
     this.#end = 0
     this.#terms.forget()

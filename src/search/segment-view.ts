@@ -1,6 +1,7 @@
 /** A segment as readers see it, and the way to the blocks of one term in it. Knows no SQL and no score. */
 import type { PackedSegment } from './index.ts'
 import { LeafReader } from './leaf.ts'
+import { hashOfTerm, type TermFilter } from './term-filter.ts'
 
 /** A segment as readers see it, wherever its leaves live. Postings outside of firstDocno..lastDocno are not shown. */
 export type SegmentView = {
@@ -11,6 +12,8 @@ export type SegmentView = {
   /** First term of each leaf. */
   directory: readonly string[]
   leaf(n: number): Uint8Array
+  /** Null where nothing is known of its leaves. */
+  mayHold: TermFilter | null
 }
 
 /** The leaves of a packed segment in memory. */
@@ -40,15 +43,19 @@ export function eachBlock(
   onLeaf: (() => void) | undefined,
   use: (reader: LeafReader) => void,
 ): void {
-  const { directory } = segment
+  const { directory, mayHold } = segment
   const termBytes = Buffer.from(term, 'utf8')
+  const hash = mayHold === null ? 0 : hashOfTerm(term)
   const reader = new LeafReader()
   let found = false
   for (let n = firstLeafOf(directory, term); n < directory.length; n += 1) {
     if ((directory[n] as string) > term) return
-    onLeaf?.()
-    reader.load(segment.leaf(n))
-    const isHere = reader.seek(termBytes)
+    let isHere = mayHold === null || mayHold(n, hash)
+    if (isHere) {
+      onLeaf?.()
+      reader.load(segment.leaf(n))
+      isHere = reader.seek(termBytes)
+    }
     if (found && !isHere) return
     if (!isHere) continue
     found = true

@@ -207,7 +207,7 @@ export class SegmentWriter {
 
   /** New row, old rows and the tombstones that the merge obeyed, in the transaction of the last slice. */
   #swap(job: Job): StoredSegment {
-    const { directory, lengths } = job.merge.finish()
+    const { directory, lengths, terms } = job.merge.finish()
     for (const { id } of job.replaced) this.#statements.dropSegment.run(id)
     if (!this.#isPair()) for (const docno of job.dead) this.#statements.dropTombstone.run(docno)
     const stored: StoredSegment = {
@@ -220,7 +220,7 @@ export class SegmentWriter {
     }
     const { id, level, mindoc, maxdoc, nleaf } = stored
     const names = Buffer.from(directory.join('\n'))
-    this.#statements.addSegment.run(id, level, mindoc, maxdoc, nleaf, names, lengths)
+    this.#statements.addSegment.run(id, level, mindoc, maxdoc, nleaf, names, lengths, terms)
     return stored
   }
 
@@ -264,7 +264,7 @@ const prepare = (db: Db, table: SegmentTable) => ({
     'DELETE FROM leaf WHERE k IN (SELECT k FROM leaf WHERE k >= ? AND k < ? LIMIT ?)',
   ),
   addSegment: db.prepare(
-    `INSERT INTO ${table}(id, level, mindoc, maxdoc, nleaf, dir, lens) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO ${table}(id, level, mindoc, maxdoc, nleaf, dir, lens, terms) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   ),
   dropSegment: db.prepare(`DELETE FROM ${table} WHERE id=?`),
   countDead: db.prepare<{ n: number }>('SELECT count(*) AS n FROM tombstone'),

@@ -6,6 +6,7 @@ import type { PackedSegment } from './index.ts'
 import { lengths as lengthOfCode } from './codes.ts'
 import { directoryOf, packedLeaves, type SegmentView } from './segment-view.ts'
 import { leavesPerSegmentMax } from './segments.ts'
+import { openFilter } from './term-filter.ts'
 
 type StoredView = SegmentView & { id: number }
 type PendingView = SegmentView
@@ -99,12 +100,14 @@ export class Snapshot {
     assert(row, `segment ${id} has no row`)
     this.#ledger.setRange(row.mindoc, row.lens, row.mindoc, row.maxdoc)
     this.#buryWithin(row.mindoc, row.maxdoc)
+    const directory = directoryOf(Buffer.from(row.dir).toString('utf8'))
     return {
       id,
       firstDocno: row.mindoc,
       lastDocno: row.maxdoc,
       packed: { first: row.mindoc, last: row.maxdoc },
-      directory: directoryOf(Buffer.from(row.dir).toString('utf8')),
+      directory,
+      mayHold: row.terms === null ? null : openFilter(row.terms, directory.length),
       leaf: (n) => {
         const leaf = this.#statements.leaf.get(id * leavesPerSegmentMax + n)
         assert(leaf, `segment ${id} lacks leaf ${n}`)
@@ -123,6 +126,8 @@ export class Snapshot {
         lastDocno: segment.maxdoc,
         packed: { first: segment.mindoc, last: segment.maxdoc },
         directory: directoryOf(segment.dir),
+        // Its leaves are at hand.
+        mayHold: null,
         leaf: packedLeaves(segment),
       })
       this.#ledger.setRange(segment.mindoc, segment.lens, first, segment.maxdoc)
@@ -135,8 +140,14 @@ export class Snapshot {
 
 const prepare = (db: Db) => ({
   segmentIds: db.prepare<{ id: number }>('SELECT id FROM seg ORDER BY mindoc'),
-  segment: db.prepare<{ mindoc: number; maxdoc: number; dir: Uint8Array; lens: Uint8Array }>(
-    'SELECT mindoc, maxdoc, dir, lens FROM seg WHERE id=?',
+  segment: db.prepare<{
+    mindoc: number
+    maxdoc: number
+    dir: Uint8Array
+    lens: Uint8Array
+    terms: Uint8Array | null
+  }>(
+    `SELECT mindoc, maxdoc, dir, lens, ${hasFilters(db) ? 'terms' : 'NULL AS terms'} FROM seg WHERE id=?`,
   ),
   leaf: db.prepare<{ b: Uint8Array }>('SELECT b FROM leaf WHERE k=?'),
   countDead: db.prepare<{ n: number }>('SELECT count(*) AS n FROM tombstone'),
@@ -145,6 +156,10 @@ const prepare = (db: Db) => ({
   ),
 })
 type Statements = ReturnType<typeof prepare>
+
+/** An older directory that is only read has none. */
+const hasFilters = (db: Db): boolean =>
+  db.prepare("SELECT 1 FROM pragma_table_info('seg') WHERE name = 'terms'").get() !== undefined
 
 /** What is left of a view when others show first..last: nothing, one part or two, over the same bytes. */
 function outside(view: PendingView, first: number, last: number): PendingView[] {

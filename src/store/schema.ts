@@ -153,6 +153,14 @@ const version14 = `
 -- doc_text.body, rest: zstd frames from here on, and raw deflate as before where they were written before (lib/packed-text.ts)
 `
 
+const version15 = `
+-- which terms the leaves of a segment surely lack (search/term-filter.ts); NULL = nothing is known
+ALTER TABLE seg ADD COLUMN terms BLOB;
+ALTER TABLE seg_next ADD COLUMN terms BLOB;
+ALTER TABLE link_seg ADD COLUMN terms BLOB;
+ALTER TABLE link_seg_next ADD COLUMN terms BLOB;
+`
+
 /** Index = schema version before the step. Each step runs in one transaction with its `user_version`. */
 export const migrations: readonly string[] = [
   version1,
@@ -169,4 +177,5 @@ export const migrations: readonly string[] = [
   version12,
   version13,
   version14,
+  version15,
 ]

@@ -18,10 +18,10 @@ export const beginningsOf = (terms: Iterable<string>): number[][] =>
     )
   })
 
-/** Whether a word may hold one of the terms: false only for words of ASCII in which none of them begins. */
-export function createGlance(
-  terms: ReadonlySet<string>,
-): (text: string, start: number, end: number) => boolean {
+type Glance = (text: string, start: number, end: number) => boolean
+
+/** Whether a word may hold one of the terms: false only for words of ASCII in which none of them begins. `plain` is for those that have no parts. */
+export function createGlance(terms: ReadonlySet<string>): { word: Glance; plain: Glance } {
   const beginnings = beginningsOf(terms)
   const isFirst = new Uint8Array(128)
   for (const [first = 0] of beginnings) if (first < 128) isFirst[first] = 1
@@ -29,7 +29,9 @@ export function createGlance(
     for (const beginning of beginnings) if (isBeginning(beginning, text, start, end)) return true
     return false
   }
-  return (text, start, end) => {
+  const plain: Glance = (text, start, end) =>
+    isFirst[text.charCodeAt(start) | caseBit] === 1 && begins(text, start, end)
+  const word: Glance = (text, start, end) => {
     for (let at = start; at < end; at += 1) {
       const unit = text.charCodeAt(at)
       if (unit > 0x7e) return true
@@ -38,6 +40,7 @@ export function createGlance(
     }
     return false
   }
+  return { word, plain }
 }
 
 function isBeginning(

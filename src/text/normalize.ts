@@ -89,6 +89,9 @@ const newFolding = (keepsCase: boolean): Folding => ({
 const lower = newFolding(false)
 const cased = newFolding(true)
 
+/** Each unit comes from itself: for all texts that stay what they are, so nobody changes it. */
+let ownOffsets = new Uint32Array(0)
+
 let output = new Uint16Array(8192)
 let sources = new Uint32Array(8192)
 
@@ -146,11 +149,24 @@ export const foldWithOffsets = (text: string): FoldedText => foldKeeping(text, l
 export const foldCaseWithOffsets = (text: string): FoldedText => foldKeeping(text, cased)
 
 function foldKeeping(text: string, folding: Folding): FoldedText {
+  if (text.length <= KEPT_UNITS_MAX && PLAIN_ASCII.test(text))
+    return {
+      text: folding.keepsCase ? text : text.toLowerCase(),
+      offsets: offsetsOfPlain(text.length),
+    }
   const folded = fold(text, folding, true)
   const offsets = sources.slice(0, folded.length + 1)
   offsets[folded.length] = text.length
   shrink()
   return { text: folded, offsets }
+}
+
+function offsetsOfPlain(units: number): Uint32Array {
+  if (units >= ownOffsets.length) {
+    ownOffsets = new Uint32Array(Math.min(KEPT_UNITS_MAX, 2 * units) + 1)
+    for (let i = 0; i < ownOffsets.length; i += 1) ownOffsets[i] = i
+  }
+  return ownOffsets.subarray(0, units + 1)
 }
 
 /** Writes the folded units to `output`, which always has room for what is left, and on request their source offsets to `sources`. */

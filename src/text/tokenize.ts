@@ -271,14 +271,22 @@ function placeTerms(
   const charTerms = [...terms].filter(isCharTerm)
   if (charTerms.length < terms.size) {
     const mayHold = createGlance(terms)
-    eachRun(text, (from, to, kind) => {
-      // Most words need no look.
-      if (kind !== 'word' || !mayHold(text, from, to)) return
+    const look = (from: number, to: number): void => {
       const { whole, parts } = memory.word(text, from, to)
       for (const { term, start, end } of whole ? [whole, ...parts] : parts) {
         if (terms.has(term.text)) push(term.text, from + start, from + end)
       }
-    })
+    }
+    // Most words need no look.
+    eachPlainWord(
+      text,
+      (_text, from, to) => {
+        if (mayHold.plain(text, from, to)) look(from, to)
+      },
+      (from, to, kind) => {
+        if (kind === 'word' && mayHold.word(text, from, to)) look(from, to)
+      },
+    )
   }
   for (const term of charTerms) {
     const chars = term.startsWith(BIGRAM_PREFIX) ? term.slice(1) : term

@@ -2,10 +2,16 @@
 import assert from 'node:assert'
 import { describe, it } from 'node:test'
 import { LeafReader } from '../../../src/search/leaf.ts'
-import { createLeafCollector, createPacker, leafBytesMax } from '../../../src/search/packer.ts'
+import {
+  createLeafCollector,
+  createPacker,
+  type EmitLeaf,
+  leafBytesMax,
+} from '../../../src/search/packer.ts'
 import { createPostingList } from '../../../src/search/posting-list.ts'
 import { appendPostings, eachTermOf, TermCursor } from '../../../src/search/postings.ts'
 import { packedLeaves, type SegmentView } from '../../../src/search/segment-view.ts'
+import { FilterWriter, openFilter } from '../../../src/search/term-filter.ts'
 import { createRandom } from '../../site/words.ts'
 
 const first = 1_000
@@ -51,10 +57,12 @@ function postingsOf(random: () => number): Postings {
 
 function pack(all: ReadonlyMap<string, Postings>, codes: Uint8Array): SegmentView {
   const collector = createLeafCollector()
-  const packer = createPacker((bytes, n) => {
+  const filter = new FilterWriter()
+  const emit: EmitLeaf = (bytes, n) => {
     assert.ok(bytes.length <= leafBytesMax)
     collector.emit(bytes, n)
-  }, codes)
+  }
+  const packer = createPacker(emit, codes, leafBytesMax, filter)
   for (const [term, { values, quants }] of all) packer.add(term, values, quants, values.length)
   const directory = packer.finish()
   const last = first + documents - 1
@@ -65,7 +73,9 @@ function pack(all: ReadonlyMap<string, Postings>, codes: Uint8Array): SegmentVie
     dir: '',
     lens: new Uint8Array(),
   })
-  return { firstDocno: first, lastDocno: last, packed: { first, last }, directory, leaf }
+  const mayHold = openFilter(filter.finish(), directory.length)
+  assert.ok(mayHold !== null)
+  return { firstDocno: first, lastDocno: last, packed: { first, last }, directory, mayHold, leaf }
 }
 
 const spread = ({

@@ -132,6 +132,42 @@ describe('the segments of an index', () => {
     assert.ok(count(db, 'SELECT max(length(b)) FROM leaf') <= leafBytesMax)
   })
 
+  it('say of all their leaves which terms are not there, and answer alike where they do not', () => {
+    const writer = openWriter()
+    for (let i = 0; i < 5; i += 1) {
+      store(writer, i * 20 + 1, i * 20 + 20)
+      drain(writer)
+    }
+    const terms = ['common', 'word7', 'word996', 'word997', '']
+    const frequencies = (): number[] => {
+      const reader = createIndexReader(place.open(true))
+      reader.begin()
+      const counted = terms.map((term) => {
+        const parts = Array.from({ length: reader.parts() }, (_, part) =>
+          reader.frequencyIn(term, part),
+        )
+        assert.equal(
+          parts.reduce((sum, own) => sum + own, 0),
+          reader.frequency(term),
+        )
+        return reader.frequency(term)
+      })
+      reader.end()
+      return counted
+    }
+    const filtered = frequencies()
+    assert.deepEqual(
+      filtered.map((holders) => Math.sign(holders)),
+      [1, 1, 1, 0, 0],
+    )
+    assert.equal(count(db, 'SELECT count(*) FROM seg WHERE terms IS NULL'), 0)
+    db.exec('UPDATE seg SET terms = NULL')
+    assert.deepEqual(frequencies(), filtered)
+    // As an older program left it, for who only reads.
+    db.exec('ALTER TABLE seg DROP COLUMN terms')
+    assert.deepEqual(frequencies(), filtered)
+  })
+
   it('survive an update in the same instant: the watermark does not fall when the newest document dies', () => {
     const writer = openWriter()
     store(writer, 1, 10)

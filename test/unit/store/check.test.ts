@@ -40,10 +40,10 @@ describe('check', () => {
     [`UPDATE meta SET v='1' WHERE k='docno'`, /newer than the highest docno/],
     ['INSERT INTO lease VALUES(1, 0)', /every lease has its URL/],
     [
-      `INSERT INTO seg VALUES(1, 0, 1, 3, 2, x'00', x'00'); INSERT INTO leaf VALUES(1048576, x'00')`,
+      `INSERT INTO seg VALUES(1, 0, 1, 3, 2, x'00', x'00', NULL); INSERT INTO leaf VALUES(1048576, x'00')`,
       /all its leaves/,
     ],
-    [`INSERT INTO seg VALUES(1, 0, 1, 9, 0, x'00', x'00')`, /no segment reaches beyond/],
+    [`INSERT INTO seg VALUES(1, 0, 1, 9, 0, x'00', x'00', NULL)`, /no segment reaches beyond/],
     [
       `INSERT INTO job(spec, sources, state, counts, started_at) VALUES('{}', '[7]', 'done', '{}', 0)`,
       /a job knows its sources/,
