@@ -40,6 +40,8 @@ export type Filter = {
 const staleRowsMax = 10_000
 /** Originals of groups that are remembered. */
 const originalsMax = 10_000
+/** Of 64 KB; a quarter of so many groups is told apart well enough. */
+const copiedMask = 0xffff
 /** More are looked up by passing over all documents. */
 const resolvedSingly = 100
 
@@ -84,6 +86,8 @@ export class Attributes {
   #copyMark = { count: 0, docnos: 0, originals: 0 }
   /** Groups of near and exact copies that have a second member. */
   #groups = new Set<number>()
+  /** By the lower bits of groups and of URLs of originals: where it is 0 there are surely no copies. */
+  readonly #copied = new Uint8Array(copiedMask + 1)
 
   constructor(db: Db) {
     this.#db = db
@@ -203,6 +207,11 @@ export class Attributes {
     return site
   }
 
+  /** What a facet counts, by docno; and by host its site, one more. Of this moment: who counts by site numbers those of all documents before. */
+  columns(): Readonly<Columns> & { siteOfHost: Uint32Array } {
+    return { ...this.#columns, siteOfHost: this.#siteOfHost }
+  }
+
   /** Sites that have a number. */
   sites(): number {
     return this.#siteNames.length
@@ -235,6 +244,15 @@ export class Attributes {
   /** Documents of one group of copies have the same key; it tells nothing else. */
   foldKey(docno: number): number {
     return this.#columns.groups[docno] ?? 0
+  }
+
+  /** False where the document has no copy of any kind: quicker than what tells which ones it has. */
+  mayHaveCopies(docno: number): boolean {
+    const { groups, urlIds } = this.#columns
+    return (
+      this.#copied[(groups[docno] as number) & copiedMask] !== 0 ||
+      this.#copied[(urlIds[docno] as number) & copiedMask] !== 0
+    )
   }
 
   hasCopies(foldKey: number): boolean {
@@ -332,7 +350,10 @@ export class Attributes {
     columns.types[docno] = this.#types.number(type)
     columns.dates[docno] = dateMs
     columns.groups[docno] = group
-    if (group !== urlId) this.#groups.add(group)
+    if (group !== urlId) {
+      this.#groups.add(group)
+      this.#copied[group & copiedMask] = 1
+    }
     if (copyOf !== null) this.#addCopy(docno, copyOf)
     if (this.#docnoOfOriginal.has(urlId)) this.#docnoOfOriginal.set(urlId, docno)
     this.#lastDocno = docno
@@ -340,6 +361,7 @@ export class Attributes {
   }
 
   #addCopy(docno: number, original: number): void {
+    this.#copied[original & copiedMask] = 1
     const copies = this.#copiesOf.get(original)
     if (copies) copies.push(docno)
     else {
@@ -380,6 +402,7 @@ export class Attributes {
     this.#epoch += 1
     this.#copyMark = { count: 0, docnos: 0, originals: 0 }
     this.#groups = new Set()
+    this.#copied.fill(0)
     this.#fields.forget()
     this.#areFieldsFresh = false
     this.#keywords.forget()

@@ -134,10 +134,7 @@ function bucketsOf(
       return {
         end: codesEnd,
         each: (docno, see) => see(attributes.langOf(docno)),
-        addAll(docnos, counts) {
-          for (let i = 0; i < docnos.length; i += 1)
-            addOne(counts, attributes.langOf(docnos[i] as number))
-        },
+        addAll: (docnos, counts) => countCodes(docnos, attributes.columns().langs, counts),
         value: (lang) => attributes.langName(lang),
         ...flat,
       }
@@ -145,10 +142,7 @@ function bucketsOf(
       return {
         end: codesEnd,
         each: (docno, see) => see(attributes.typeOf(docno)),
-        addAll(docnos, counts) {
-          for (let i = 0; i < docnos.length; i += 1)
-            addOne(counts, attributes.typeOf(docnos[i] as number))
-        },
+        addAll: (docnos, counts) => countCodes(docnos, attributes.columns().types, counts),
         value: (type) => attributes.typeName(type),
         ...flat,
       }
@@ -163,6 +157,9 @@ const flat = { hasChildren: () => false, isOrdered: false }
 const addOne = (counts: Uint32Array, bucket: number): void => {
   counts[bucket] = (counts[bucket] as number) + 1
 }
+function countCodes(docnos: Uint32Array, codes: Uint8Array, counts: Uint32Array): void {
+  for (let i = 0; i < docnos.length; i += 1) addOne(counts, codes[docnos[i] as number] as number)
+}
 /** Of languages and types. */
 const codesEnd = 256
 
@@ -173,14 +170,19 @@ export function siteBuckets(
 ): Pick<Buckets, 'end' | 'each' | 'addAll'> {
   // Every site that occurs gets its number first.
   const { single } = matches
-  for (let i = 0; i < single.length; i += 1) attributes.siteOf(single[i] as number)
+  const { hosts, siteOfHost } = attributes.columns()
+  for (let i = 0; i < single.length; i += 1) {
+    const docno = single[i] as number
+    if ((siteOfHost[hosts[docno] as number] ?? 0) === 0) attributes.siteOf(docno)
+  }
   matches.eachCopied((docno) => attributes.siteOf(docno))
   return {
     end: attributes.sites(),
     each: (docno, see) => see(attributes.siteOf(docno)),
     addAll(docnos, counts) {
+      const { hosts, siteOfHost } = attributes.columns()
       for (let i = 0; i < docnos.length; i += 1)
-        addOne(counts, attributes.siteOf(docnos[i] as number))
+        addOne(counts, (siteOfHost[hosts[docnos[i] as number] as number] as number) - 1)
     },
   }
 }
@@ -215,8 +217,9 @@ function dateBuckets(
     end,
     each: (docno, see) => see(bucketOf(attributes.dateMs(docno))),
     addAll(docnos, counts) {
+      const { dates } = attributes.columns()
       for (let i = 0; i < docnos.length; i += 1)
-        addOne(counts, bucketOf(attributes.dateMs(docnos[i] as number)))
+        addOne(counts, bucketOf(dates[docnos[i] as number] as number))
     },
     value(bucket) {
       const number = bucket + from
@@ -235,8 +238,9 @@ function datesOf(matches: Matches, attributes: Attributes): [number, number] {
   let first = Number.POSITIVE_INFINITY
   let last = Number.NEGATIVE_INFINITY
   const { single } = matches
+  const { dates } = attributes.columns()
   for (let i = 0; i < single.length; i += 1) {
-    const ms = attributes.dateMs(single[i] as number)
+    const ms = dates[single[i] as number] as number
     if (ms < first) first = ms
     if (ms > last) last = ms
   }

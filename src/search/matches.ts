@@ -53,6 +53,10 @@ export class Matches {
     let count = 0
     for (let i = 0; i < this.#size; i += 1) {
       const docno = this.#docnos[i] as number
+      if (!attributes.mayHaveCopies(docno)) {
+        single[count++] = docno
+        continue
+      }
       const isFolded = this.#isFolding && attributes.hasCopies(attributes.foldKey(docno))
       if (isFolded || attributes.copiesOf(docno).length > 0) others.push(docno)
       else single[count++] = docno
