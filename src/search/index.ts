@@ -12,7 +12,7 @@ export type IndexedDocument = {
   quants: Uint8Array
   /** Weighted number of words. */
   length: number
-  /** Distinct pairs of neighbouring words (text/phrase.ts), ascending; where there are none any phrase may stand in it. */
+  /** Distinct pairs of neighbouring words (text/phrase.ts), in any order; where there are none any phrase may stand in it. */
   pairs?: Uint32Array | null
 }
 

@@ -1,6 +1,7 @@
 /** Counts the terms of a page: what the index stores of it. Which terms there are is tokenize.ts. */
 import { BIGRAM_PREFIX, eachPairWord, eachRun, eachSecondTerm, type RunKind } from './characters.ts'
 import { HAN_FIRST, HAN_LAST, type Dictionary } from './dictionary.ts'
+import { createHashCounter } from './hash-counter.ts'
 import { foldCase, foldText } from './normalize.ts'
 import { createPairCounter } from './pair-counter.ts'
 import { eachWordPair } from './phrase.ts'
@@ -53,7 +54,7 @@ export type DocumentTerms = {
   terms: string
   quants: Uint8Array<ArrayBuffer>
   length: number
-  /** Distinct neighbouring words of title, text and rest (text/phrase.ts), ascending; null where they are too many to be counted. */
+  /** Distinct neighbouring words of title, text and rest (text/phrase.ts), as they come; null where they are too many to be counted. */
   pairs: Uint32Array<ArrayBuffer> | null
 }
 
@@ -72,6 +73,7 @@ export class DocumentCounter {
   readonly #memory: WordMemory
   readonly #lines = new Lines()
   readonly #hanPairs = createPairCounter(DOCUMENT_TERMS_MAX)
+  readonly #seenPairs = createHashCounter()
   #pairs = new Uint32Array(1_024)
   #pairCount = 0
   #length = 0
@@ -133,11 +135,16 @@ export class DocumentCounter {
       this.#pairs = new Uint32Array(1_024)
       return null
     }
-    const sorted = this.#pairs.subarray(0, this.#pairCount).sort()
+    const pairs = this.#pairs
+    const count = this.#pairCount
+    const seen = this.#seenPairs
+    seen.begin(count)
     let distinct = 0
-    for (let i = 0; i < sorted.length; i += 1)
-      if (i === 0 || sorted[i] !== sorted[distinct - 1]) sorted[distinct++] = sorted[i] as number
-    return sorted.slice(0, distinct)
+    for (let i = 0; i < count; i += 1) {
+      const pair = pairs[i] as number
+      if (seen.add(pair) === 0) pairs[distinct++] = pair
+    }
+    return pairs.slice(0, distinct)
   }
 
   readonly #countRun = (start: number, end: number, kind: RunKind): void => {
