@@ -180,9 +180,11 @@ export function siteBuckets(
     end: attributes.sites(),
     each: (docno, see) => see(attributes.siteOf(docno)),
     addAll(docnos, counts) {
-      const { hosts, siteOfHost } = attributes.columns()
-      for (let i = 0; i < docnos.length; i += 1)
-        addOne(counts, (siteOfHost[hosts[docnos[i] as number] as number] as number) - 1)
+      const known = attributes.columns()
+      for (let i = 0; i < docnos.length; i += 1) {
+        const host = known.hosts[docnos[i] as number] as number
+        addOne(counts, (known.siteOfHost[host] as number) - 1)
+      }
     },
   }
 }
