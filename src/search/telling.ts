@@ -1,10 +1,11 @@
 /** The words of the best pages that tell most, by how rare they are; of most words no more is read than what shows that they are not among them. */
 import { createHeap } from '../lib/heap.ts'
+import { remember } from '../lib/remember.ts'
 import type { IndexReader } from './index.ts'
 import { ranking } from './ranking.ts'
 import { inverseFrequency } from './score.ts'
 
-/** Frequencies remembered: they change slowly, and the same words come again. */
+/** Frequencies remembered: they change slowly, and the same words come again. When half of them are young, those that are not go. */
 const frequenciesKept = 20_000
 
 export type Frequencies = {
@@ -13,35 +14,47 @@ export type Frequencies = {
   /** The same where it is remembered. */
   known(term: string): number | undefined
   remember(term: string, holders: number): void
+  /** As far as they were counted: of a word that too many documents hold no more is counted than shows it. 0 where nothing is remembered. */
+  atLeast(term: string): number
+  rememberAtLeast(term: string, holders: number): void
 }
 
 export function createFrequencies(
   index: Pick<IndexReader, 'documents' | 'frequency'>,
 ): Frequencies {
-  const known = new Map<string, number>()
+  let young = new Map<string, number>()
+  let old = new Map<string, number>()
+  /** Of frequent words, which are few. */
+  const least = new Map<string, number>()
   let documents = 0
   const forgetOld = (): void => {
     // A collection that has grown by a tenth has other frequencies.
-    if (Math.abs(index.documents() - documents) <= documents / 10 && known.size <= frequenciesKept)
-      return
-    known.clear()
-    documents = index.documents()
+    if (Math.abs(index.documents() - documents) > documents / 10) {
+      young = new Map()
+      old = new Map()
+      least.clear()
+      documents = index.documents()
+    } else if (young.size >= frequenciesKept / 2) {
+      old = young
+      young = new Map()
+    }
+  }
+  const known = (term: string): number | undefined => {
+    forgetOld()
+    const found = young.get(term) ?? old.get(term)
+    if (found !== undefined) young.set(term, found)
+    return found
   }
   return {
     of(term) {
-      forgetOld()
-      let frequency = known.get(term)
-      if (frequency === undefined) {
-        frequency = index.frequency(term)
-        known.set(term, frequency)
-      }
+      const frequency = known(term) ?? index.frequency(term)
+      young.set(term, frequency)
       return frequency
     },
-    known(term) {
-      forgetOld()
-      return known.get(term)
-    },
-    remember: (term, holders) => void known.set(term, holders),
+    known,
+    remember: (term, holders) => void young.set(term, holders),
+    atLeast: (term) => least.get(term) ?? 0,
+    rememberAtLeast: (term, holders) => remember(least, term, holders, frequenciesKept),
   }
 }
 
@@ -77,12 +90,13 @@ const isBefore = (a: Candidate, b: Candidate): boolean =>
 export function mostTelling(
   values: ReadonlyMap<number, number>,
   termOf: (number: number) => string,
-  frequencies: Pick<Frequencies, 'known' | 'remember'>,
+  frequencies: Omit<Frequencies, 'of'>,
   index: Pick<IndexReader, 'documents' | 'parts' | 'frequencyIn'>,
 ): Telling[] {
   const documents = index.documents()
   const parts = index.parts()
   const idfMax = inverseFrequency(documents, ranking.holdersMin)
+  const isTooFrequent = (holders: number): boolean => holders > ranking.feedbackShareMax * documents
   const heap = createHeap(isBefore)
   for (const [number, value] of values)
     heap.push({
@@ -104,7 +118,7 @@ export function mostTelling(
       if (known !== undefined) {
         candidate.holders = known
         candidate.part = parts
-      }
+      } else if (isTooFrequent(frequencies.atLeast(candidate.term))) return false
     }
     const { term } = candidate
     if (candidate.part < parts) {
@@ -114,7 +128,10 @@ export function mostTelling(
     }
     const { holders, value } = candidate
     candidate.isKnown = candidate.part >= parts
-    if (holders > ranking.feedbackShareMax * documents) return false
+    if (isTooFrequent(holders)) {
+      if (!candidate.isKnown) frequencies.rememberAtLeast(term, holders)
+      return false
+    }
     if (candidate.isKnown && holders < ranking.holdersMin) return false
     candidate.bound = value * inverseFrequency(documents, Math.max(holders, ranking.holdersMin))
     return true

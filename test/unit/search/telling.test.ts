@@ -64,7 +64,17 @@ describe('the most telling words', () => {
             return byTerm.get(term)?.holders[part] ?? assert.fail()
           },
         }
+        const least = new Map(
+          [...byTerm]
+            .filter(([, { holders, isKnown }]) => !isKnown && (holders[1] ?? 0) % 2 === 0)
+            .map(([term, { holders }]) => [term, holders[0] ?? 0]),
+        )
         const frequencies = {
+          atLeast: (term: string) => least.get(term) ?? 0,
+          rememberAtLeast(term: string, holders: number): void {
+            assert.ok(holders > ranking.feedbackShareMax * documents)
+            assert.ok(holders <= sum(byTerm.get(term)?.holders ?? []))
+          },
           known: (term: string) => remembered.get(term),
           remember(term: string, holders: number): void {
             assert.equal(holders, sum(byTerm.get(term)?.holders ?? []))
@@ -76,6 +86,42 @@ describe('the most telling words', () => {
       }),
     )
     assert.ok(asked * 2 < all, `${asked} of ${all}`)
+  })
+
+  it('are not looked for again among words that too many documents hold', () => {
+    const asked: string[] = []
+    const index = {
+      documents: () => documents,
+      frequency: () => assert.fail(),
+      parts: () => 3,
+      frequencyIn(term: string, part: number): number {
+        asked.push(`${term} ${part}`)
+        return term === 'all' ? 400 : 1
+      },
+    }
+    const frequencies = createFrequencies(index)
+    const values = new Map([
+      [1, 1],
+      [2, 1],
+    ])
+    const find = (): string[] =>
+      mostTelling(values, (number) => (number === 1 ? 'all' : 'some'), frequencies, index).map(
+        ({ term }) => term,
+      )
+    assert.deepEqual([find(), find()], [['some'], ['some']])
+    assert.deepEqual(asked.toSorted(), ['all 0', 'all 1', 'some 0', 'some 1', 'some 2'])
+  })
+
+  it('have the frequencies of words that come again remembered, however many others come', () => {
+    let asked = 0
+    const frequencies = createFrequencies({ documents: () => 1, frequency: () => ++asked })
+    for (let i = 0; i < 30_000; i += 1) {
+      frequencies.of(`w${i}`)
+      assert.equal(frequencies.of('again'), 2)
+    }
+    assert.equal(asked, 30_001)
+    assert.equal(frequencies.known('w29999'), 30_001)
+    assert.equal(frequencies.known('w5'), undefined)
   })
 
   it('have frequencies that are remembered until the collection has grown by a tenth', () => {
