@@ -3,6 +3,7 @@ import assert from 'node:assert'
 import type { Db } from '../lib/sqlite.ts'
 import { directoryOf, type SegmentView } from './segment-view.ts'
 import { leavesPerSegmentMax } from './segments.ts'
+import { filterColumn, openFilter } from './term-filter.ts'
 
 export class LinkSnapshot {
   readonly #ids
@@ -20,7 +21,8 @@ export class LinkSnapshot {
       maxdoc: number
       dir: Uint8Array
       lens: Uint8Array
-    }>('SELECT mindoc, maxdoc, dir, lens FROM link_seg WHERE id=?')
+      terms: Uint8Array | null
+    }>(`SELECT mindoc, maxdoc, dir, lens, ${filterColumn(db, 'link_seg')} FROM link_seg WHERE id=?`)
     this.#leaf = db.prepare<{ b: Uint8Array }>('SELECT b FROM leaf WHERE k=?')
   }
 
@@ -49,7 +51,8 @@ export class LinkSnapshot {
   #load(id: number): SegmentView {
     const row = this.#segment.get(id)
     assert(row, `segment ${id} of link texts has no row`)
-    const { mindoc, maxdoc, lens } = row
+    const { mindoc, maxdoc, lens, terms } = row
+    const directory = directoryOf(Buffer.from(row.dir).toString('utf8'))
     if (maxdoc >= this.#standings.length) {
       const wider = new Uint8Array(maxdoc + 1)
       wider.set(this.#standings)
@@ -60,8 +63,8 @@ export class LinkSnapshot {
       firstDocno: mindoc,
       lastDocno: maxdoc,
       packed: { first: mindoc, last: maxdoc },
-      directory: directoryOf(Buffer.from(row.dir).toString('utf8')),
-      mayHold: null,
+      directory,
+      mayHold: terms === null ? null : openFilter(terms, directory.length),
       leaf: (n) => {
         const leaf = this.#leaf.get(id * leavesPerSegmentMax + n)
         assert(leaf, `segment ${id} of link texts lacks leaf ${n}`)

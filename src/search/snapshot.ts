@@ -6,7 +6,7 @@ import type { PackedSegment } from './index.ts'
 import { lengths as lengthOfCode } from './codes.ts'
 import { directoryOf, packedLeaves, type SegmentView } from './segment-view.ts'
 import { leavesPerSegmentMax } from './segments.ts'
-import { openFilter } from './term-filter.ts'
+import { filterColumn, openFilter } from './term-filter.ts'
 
 type StoredView = SegmentView & { id: number }
 type PendingView = SegmentView
@@ -146,9 +146,7 @@ const prepare = (db: Db) => ({
     dir: Uint8Array
     lens: Uint8Array
     terms: Uint8Array | null
-  }>(
-    `SELECT mindoc, maxdoc, dir, lens, ${hasFilters(db) ? 'terms' : 'NULL AS terms'} FROM seg WHERE id=?`,
-  ),
+  }>(`SELECT mindoc, maxdoc, dir, lens, ${filterColumn(db, 'seg')} FROM seg WHERE id=?`),
   leaf: db.prepare<{ b: Uint8Array }>('SELECT b FROM leaf WHERE k=?'),
   countDead: db.prepare<{ n: number }>('SELECT count(*) AS n FROM tombstone'),
   deadWithin: db.prepare<{ docno: number }>(
@@ -156,10 +154,6 @@ const prepare = (db: Db) => ({
   ),
 })
 type Statements = ReturnType<typeof prepare>
-
-/** An older directory that is only read has none. */
-const hasFilters = (db: Db): boolean =>
-  db.prepare("SELECT 1 FROM pragma_table_info('seg') WHERE name = 'terms'").get() !== undefined
 
 /** What is left of a view when others show first..last: nothing, one part or two, over the same bytes. */
 function outside(view: PendingView, first: number, last: number): PendingView[] {

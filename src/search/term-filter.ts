@@ -2,6 +2,7 @@
  * Which terms a leaf surely lacks: a Bloom filter for each leaf of a stored segment, eight bits a term. Who looks a rare word up in all
  * segments reads the few leaves that have it, and one in forty of the others.
  */
+import type { Db } from '../lib/sqlite.ts'
 
 /** With four bits each, one of forty terms that are not there passes. */
 const bitsPerTerm = 8
@@ -70,6 +71,12 @@ export class FilterWriter {
     return all
   }
 }
+
+/** What to select as `terms`: an older directory that is only read has no filters. */
+export const filterColumn = (db: Db, table: 'seg' | 'link_seg'): string =>
+  db.prepare('SELECT 1 FROM pragma_table_info(?) WHERE name = ?').get(table, 'terms') === undefined
+    ? 'NULL AS terms'
+    : 'terms'
 
 /** Whether a leaf may have the term with this hash. */
 export type TermFilter = (leaf: number, hash: number) => boolean
