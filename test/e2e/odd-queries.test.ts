@@ -250,8 +250,9 @@ type Hit = {
 const plain = (text: string): string => text.replace(/\p{Cc}/gu, '').trim()
 
 function judgeAnswer(answer: Json, q: string): void {
-  // Control characters are no part of a query.
-  assert.equal(plain(answer.query.text), plain(q))
+  // Where nothing was found another query may have been asked, which is said. Control characters are no part of a query.
+  const isOther = answer.warnings.some((one: string) => one.startsWith('Nothing was found for'))
+  if (!isOther) assert.equal(plain(answer.query.text), plain(q))
   assert.ok(
     ['eq', 'gte'].includes(answer.total.relation) && answer.total.value >= answer.hits.length,
   )
