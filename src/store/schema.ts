@@ -150,7 +150,9 @@ CREATE TABLE doc_keyword(docno INTEGER PRIMARY KEY, ids BLOB NOT NULL) STRICT;
 `
 
 const version14 = `
--- doc_text.body, rest: zstd frames from here on, and raw deflate as before where they were written before (lib/packed-text.ts)
+-- doc_text.body, rest: zstd frames from here on, and raw deflate as before where they were written before (lib/packed-text.ts).
+-- No table changes: the version alone keeps out programs that could not read them. Bun wants a statement all the same
+SELECT 1;
 `
 
 const version15 = `
