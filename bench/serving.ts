@@ -5,7 +5,7 @@
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { localServe, makeDirectory, serve, type Json, type Server } from '../test/e2e/program.ts'
+import { makeDirectory, serve, type Json, type Server } from '../test/e2e/program.ts'
 import { createRandom, pick, type Random } from '../test/site/words.ts'
 import { fillDirectory } from './filled.ts'
 import { middlingRank, wordOfRank } from './made-up.ts'
@@ -171,7 +171,8 @@ async function measure(): Promise<void> {
     fillDirectory(data, documents)
   }
   const served = await serveSites(set)
-  const server = await serve(['--data', data, ...localServe])
+  // Commits as a server makes them: every 100 pages or two seconds.
+  const server = await serve(['--data', data, '--allow-private', '127.0.0.0/8'])
   const random = createRandom(7)
   const thread = await searchThread(server, random)
   const rest = await askOn(server, random, thread, restQueries, async () => false)
