@@ -1,8 +1,12 @@
-/** CPU per page of a whole crawl (fetch to index) of real sites, beside the floor of fetching the same pages only. `bench -- crawl [small|medium]`. */
+/**
+ * CPU per page of a whole crawl (fetch to index) of real sites, beside the floor of fetching the same pages only, and beside the skeleton just
+ * before and after it: the same machine takes up to half as long again an hour later. `bench -- crawl [small|medium]`.
+ */
 import { request, Agent } from 'undici'
 import { jsonLines, localCrawl, makeDirectory, run, start } from '../test/e2e/program.ts'
 import type { Json } from '../test/e2e/program.ts'
 import { report, round, watch } from './process-tree.ts'
+import { measureSkeleton } from './skeleton.ts'
 import { crawlArguments, serveSites } from './sites.ts'
 import type { SiteSet } from './sites.ts'
 
@@ -15,7 +19,9 @@ const directory = makeDirectory()
 try {
   const args = ['crawl', ...crawlArguments(served.origin, served.sites), '--data', directory.path]
   const flags = [...localCrawl, '--batch-ms', '2000', '-f', 'json']
+  const before = await measureSkeleton(served.origin, served.sites)
   const { ended, cpuMs, peakRssMb, seconds } = await measuredCrawl([...args, ...flags])
+  const after = await measureSkeleton(served.origin, served.sites)
   if (ended.code !== 0) throw new Error(ended.stderr)
   const summary: Json = JSON.parse(ended.stdout)
   const pages = summary.stored
@@ -23,6 +29,7 @@ try {
   const urls = jsonLines(exported.stdout).map(({ url }) => String(url))
   const floor = await fetchOnly(urls)
   const stages = /^stats (\{.*\})$/m.exec(ended.stderr)?.[1]
+  const skeleton = before === null || after === null ? null : (before + after) / 2
   const result = {
     set,
     pages: urls.length,
@@ -30,6 +37,10 @@ try {
     cpuMsPerPage: round(cpuMs / urls.length, 2),
     floorCpuMsPerPage: round(floor.cpuMs / urls.length, 2),
     ratio: round(cpuMs / floor.cpuMs),
+    skeleton:
+      skeleton === null
+        ? null
+        : { cpuMsPerPage: [before, after], ratio: round(cpuMs / urls.length / skeleton, 2) },
     pagesPerSecond: round(urls.length / seconds),
     peakRssMb: round(peakRssMb),
     stored: pages,
@@ -50,6 +61,7 @@ try {
         'CPU ms/page': result.floorCpuMsPerPage,
         'pages/s': round(urls.length / floor.seconds),
       },
+      ...(skeleton === null ? [] : [{ what: 'bare skeleton', 'CPU ms/page': round(skeleton, 2) }]),
     ],
     result,
   )
