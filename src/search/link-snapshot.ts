@@ -66,9 +66,9 @@ export class LinkSnapshot {
       directory,
       mayHold: terms === null ? null : openFilter(terms, directory.length),
       leaf: (n) => {
-        const leaf = this.#leaf.get(id * leavesPerSegmentMax + n)
+        const leaf = this.#leaf.value(id * leavesPerSegmentMax + n)
         assert(leaf, `segment ${id} of link texts lacks leaf ${n}`)
-        return leaf.b
+        return leaf
       },
     }
   }

@@ -354,9 +354,9 @@ function storedPart(statements: Statements, stored: StoredSegment): MergePart {
     directory: directoryOf(Buffer.from(row.dir).toString('utf8')),
     lengths: row.lens,
     leaf: (n) => {
-      const leaf = statements.leaf.get(stored.id * leavesPerSegmentMax + n)
+      const leaf = statements.leaf.value(stored.id * leavesPerSegmentMax + n)
       assert(leaf, `segment ${stored.id} lacks leaf ${n}`)
-      return currentLeaf(leaf.b, stored.mindoc)
+      return currentLeaf(leaf, stored.mindoc)
     },
   }
 }

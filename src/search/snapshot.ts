@@ -109,9 +109,9 @@ export class Snapshot {
       directory,
       mayHold: row.terms === null ? null : openFilter(row.terms, directory.length),
       leaf: (n) => {
-        const leaf = this.#statements.leaf.get(id * leavesPerSegmentMax + n)
+        const leaf = this.#statements.leaf.value(id * leavesPerSegmentMax + n)
         assert(leaf, `segment ${id} lacks leaf ${n}`)
-        return currentLeaf(leaf.b, row.mindoc)
+        return currentLeaf(leaf, row.mindoc)
       },
     }
   }

@@ -89,6 +89,19 @@ describe('SQLite', () => {
     )
     assert.deepEqual([...all.iterate()].length, 2)
     assert.equal(db.prepare('SELECT typeof(a) FROM t').value(), 'integer')
+    // One statement may be asked either way, in turn.
+    for (const _ of [1, 2]) {
+      assert.equal(all.value(), 7)
+      assert.equal(all.get()?.b, 'x')
+      assert.equal(all.value(), 7)
+      assert.deepEqual(
+        [all.all(), [...all.iterate()]].map((rows) => rows.map(({ b }) => b)),
+        [
+          ['x', '中文'],
+          ['x', '中文'],
+        ],
+      )
+    }
     assert.equal(db.prepare('SELECT a FROM t WHERE b = ?').value('none'), undefined)
     assert.equal(db.prepare('SELECT a FROM t WHERE b = ?').get('none'), undefined)
     assert.equal(db.prepare('SELECT c FROM t WHERE a = 8').value(), null)
