@@ -27,7 +27,9 @@ const priorities = (steps: readonly number[]): Promise<number[]> =>
 describe('a thread that lets others go first', { skip: process.platform !== 'linux' }, () => {
   it('is nicer than before, as are those it begins, and the others are as they were', async () => {
     const before = getPriority()
-    assert.deepEqual(await priorities([3, 2]), [before, before + 3, before + 5, before + 5])
+    // These tests may be run nicely themselves.
+    const nicer = [0, 3, 5, 5].map((steps) => Math.min(19, before + steps))
+    assert.deepEqual(await priorities([3, 2]), nicer)
     assert.equal(getPriority(), before)
   })
 
