@@ -61,8 +61,8 @@ const isErrorCode = (value: unknown): value is ErrorCode =>
 function problemError(body: unknown, status: number): AppError {
   const problem = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>
   const code = isErrorCode(problem['code']) ? problem['code'] : 'internal'
-  return new AppError(
-    code,
-    typeof problem['detail'] === 'string' ? problem['detail'] : `The server answered ${status}.`,
-  )
+  // What the server says of it ends with what to do.
+  return typeof problem['detail'] === 'string'
+    ? new AppError(code, problem['detail'], { remedy: '' })
+    : new AppError(code, `The server answered ${status}.`)
 }

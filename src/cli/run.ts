@@ -159,7 +159,7 @@ const asSentence = (text: string): string =>
 /** One line on stderr that says what happened and what to do. A bug also shows where. */
 function reportFailure(error: unknown): number {
   if (error instanceof AppError) {
-    process.stderr.write(`findling: ${asSentence(error.message)} ${error.remedy}\n`)
+    process.stderr.write(`findling: ${asSentence(error.message)} ${error.remedy}`.trimEnd() + '\n')
     return error.exitCode
   }
   const code = (error as NodeJS.ErrnoException | null)?.code ?? ''

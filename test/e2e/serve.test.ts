@@ -85,6 +85,15 @@ describe('a server under attack and load', () => {
     assert.equal(await statusUnderHost('localhost.rebound.example'), 421)
   })
 
+  it('tells a command what is wrong and what to do about it once', async () => {
+    const { code, stderr } = await run(['crawl', 'htp:/x', '--data', directory.path])
+    assert.equal(code, 64)
+    assert.equal(
+      stderr,
+      'findling: seeds/0 is no http or https address: htp:/x. Correct the parameter.\n',
+    )
+  })
+
   it('answers some searches and refuses the rest with Retry-After, while /livez stays quick', async () => {
     const queries = Array.from({ length: 300 }, (_, at) =>
       server.api(`/api/v1/search?q=river+stone+cloud+paper+winter+${at}&match=any`),
