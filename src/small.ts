@@ -1,4 +1,4 @@
-/** Keeps the process small: looks at its size every few seconds and has given back what nothing needs. Knows no thread, only what resting is. */
+/** Keeps the process small: looks at its size all the time and has given back what nothing needs. Knows no thread, only what resting is. */
 import { collectGarbage } from './lib/garbage.ts'
 import { createMemoryReleaser } from './lib/mmap.ts'
 
@@ -26,8 +26,8 @@ const thisProcess: Process = {
 }
 
 /** After it answers: the first ones who ask are served before the house is cleaned. */
-export const settleMs = 2_000
-export const everyMs = 2_000
+export const settleMs = 500
+export const everyMs = 500
 /** What is released costs 5-20 ms of CPU time, and as much again where it is needed after all: often only where the promise is in danger. */
 export const releaseEveryMs = 10_000
 export const dangerousShare = 7 / 8
