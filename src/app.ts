@@ -13,6 +13,7 @@ import { lockDirectory } from './lib/lock.ts'
 import { createGate, openGate } from './lib/gate.ts'
 import type { Log } from './lib/log.ts'
 import { tuneAllocator } from './lib/mmap.ts'
+import { letHelpersBeNicer } from './lib/priority.ts'
 import { sendEvent, type Caller } from './lib/rpc.ts'
 import { machineOf } from './machine.ts'
 import { profileOf, refuseTooLittle, type Profile } from './memory.ts'
@@ -64,6 +65,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   const profile = profileOf(options.config, machineOf(directory, options.config.flash))
   const config = { ...options.config, ...profile.settings }
   if (options.engine) reportProfile(profile, log)
+  if (options.engine) letHelpersBeNicer()
   const progress = new Progress()
   const threads = startThreads(options, config, profile, progress)
   const { engine, search } = threads

@@ -1,5 +1,6 @@
 /** From a document number to what is shown of it: record, marks, snippet, copies. */
 import { displayUrl, hostOf } from '../lib/url.ts'
+import type { ShownDocument } from '../store/read-documents.ts'
 import type { Reader } from '../store/reader.ts'
 import { HIGHLIGHT_UNITS_MAX, highlightRanges, snippet } from '../text/highlight.ts'
 import type { Analyzer } from '../text/tokenize.ts'
@@ -12,19 +13,38 @@ const copiesNamedMax = 10
 /** Copies with address and title. */
 const copiesShownMax = 3
 const copiesCountedMax = 1_000
+/** Their texts are in memory at once. */
+const readTogether = 10
 
-export type HitMaker = (
-  hit: IndexHit,
-  plan: Plan,
-  request: SearchRequest,
-) => Omit<Hit, 'more_from_site'> | null
+type MadeHit = Omit<Hit, 'more_from_site'>
 
 /** null: the document went away, which only a stale entry of memory can cause. */
+export type HitMaker = (
+  hits: readonly IndexHit[],
+  plan: Plan,
+  request: SearchRequest,
+) => (MadeHit | null)[]
+
 export function createHitMaker(store: Reader, analyzer: Analyzer): HitMaker {
-  return ({ docno, score, missing }, plan, request) => {
-    // One more, so that the snippet sees that the text goes on.
-    const record = store.shownByDocno(docno, HIGHLIGHT_UNITS_MAX + 1)
-    if (record === null) return null
+  return (hits, plan, request) => {
+    const made: (MadeHit | null)[] = []
+    for (let from = 0; from < hits.length; from += readTogether) {
+      const some = hits.slice(from, from + readTogether)
+      const docnos = some.map(({ docno }) => docno)
+      // One more, so that the snippet sees that the text goes on.
+      const records = store.shownByDocno(docnos, HIGHLIGHT_UNITS_MAX + 1)
+      for (const [i, record] of records.entries())
+        made.push(record && make(record, some[i] as IndexHit, plan, request))
+    }
+    return made
+  }
+
+  function make(
+    record: ShownDocument,
+    { score, missing }: IndexHit,
+    plan: Plan,
+    request: SearchRequest,
+  ): MadeHit {
     const hasCopies = record.group !== null
     const members = hasCopies ? store.groupOf(record.urlId, copiesCountedMax) : []
     const copies = members.filter(({ id }) => id !== record.id)

@@ -1,4 +1,5 @@
 /** What the second look needs of a page, as numbers: the words of its title and of the beginning of its text. Remembers pages that were read lately. */
+import type { TextOpening } from '../store/read-documents.ts'
 import type { Reader } from '../store/reader.ts'
 import type { Analyzer } from '../text/tokenize.ts'
 import { WordNumbers } from './word-numbers.ts'
@@ -19,37 +20,44 @@ export type Opening = {
 export type Openings = {
   /** Before each query: the only moment at which numbers change their meaning. */
   begin(): void
-  /** null: there is no such document. */
-  read(docno: number): Opening | null
+  /** null for a document that there is not. */
+  read(docnos: readonly number[]): (Opening | null)[]
   numbers: WordNumbers
 }
 
 /** @param gap words between title and text, so that they do not look near each other */
 export function createOpenings(
-  store: Pick<Reader, 'openingByDocno'>,
+  store: Pick<Reader, 'openingsByDocno'>,
   analyzer: Pick<Analyzer, 'eachTerm' | 'termOf'>,
   gap: number,
 ): Openings {
   const pages = createPageMemory()
   const numbers = new WordNumbers((form) => analyzer.termOf(form))
+  const number = (docno: number, { title, text }: TextOpening): Opening => {
+    analyzer.eachTerm(title.slice(0, charsRead), numbers.user)
+    const titleForms = numbers.listed()
+    for (let i = 0; i < gap; i += 1) numbers.append(0)
+    analyzer.eachTerm(text, numbers.user)
+    const opening = { forms: numbers.take(), titleForms }
+    pages.set(docno, opening)
+    return opening
+  }
   return {
     begin() {
       if (numbers.known() <= wordsKeptMax) return
       numbers.clear()
       pages.clear()
     },
-    read(docno) {
-      const known = pages.get(docno)
-      if (known) return known
-      const stored = store.openingByDocno(docno, charsRead)
-      if (stored === null) return null
-      analyzer.eachTerm(stored.title.slice(0, charsRead), numbers.user)
-      const titleForms = numbers.listed()
-      for (let i = 0; i < gap; i += 1) numbers.append(0)
-      analyzer.eachTerm(stored.text, numbers.user)
-      const opening = { forms: numbers.take(), titleForms }
-      pages.set(docno, opening)
-      return opening
+    read(docnos) {
+      const known = docnos.map((docno) => pages.get(docno) ?? null)
+      const unknown = docnos.filter((_, i) => known[i] === null)
+      const read = store.openingsByDocno(unknown, charsRead)
+      let next = 0
+      return known.map((opening, i) => {
+        if (opening !== null) return opening
+        const stored = read[next++] ?? null
+        return stored && number(docnos[i] as number, stored)
+      })
     },
     numbers,
   }

@@ -13,6 +13,8 @@ import { numbersMax, type WordNumbers } from './word-numbers.ts'
 
 /** Title and text must not look near each other. */
 const titleGap = ranking.nearWindow + 2
+/** Pages, before the clock is looked at again. */
+const readTogether = 10
 
 /** A page of the pool after reading. */
 type Page = {
@@ -36,7 +38,7 @@ type Index = Pick<IndexReader, 'documents' | 'frequency' | 'parts' | 'frequencyI
 
 /** Gives the hits back as they came when half of the time is gone before all of the pool is read. */
 export function createReranker(
-  store: Pick<Reader, 'openingByDocno'>,
+  store: Pick<Reader, 'openingsByDocno'>,
   analyzer: Pick<Analyzer, 'eachTerm' | 'termOf'>,
   index: Index,
 ): Reranker {
@@ -56,17 +58,22 @@ export function createReranker(
     const idf = (term: string): number => inverseFrequency(index.documents(), frequencies.of(term))
     openings.begin()
     const pool: Page[] = []
-    for (const hit of hits.slice(0, ranking.poolSize)) {
+    const wanted = hits.slice(0, ranking.poolSize)
+    for (let from = 0; from < wanted.length; from += readTogether) {
       if (performance.now() > halfMs) return hits
-      const opening = openings.read(hit.docno)
-      if (opening === null) return hits
-      pool.push({
-        hit,
-        score: hit.score,
-        norm: index.lengthNorm(hit.docno),
-        opening,
-        parts: isExplained ? { question: [], feedback: [] } : null,
-      })
+      const some = wanted.slice(from, from + readTogether)
+      const read = openings.read(some.map(({ docno }) => docno))
+      for (const [i, hit] of some.entries()) {
+        const opening = read[i] ?? null
+        if (opening === null) return hits
+        pool.push({
+          hit,
+          score: hit.score,
+          norm: index.lengthNorm(hit.docno),
+          opening,
+          parts: isExplained ? { question: [], feedback: [] } : null,
+        })
+      }
     }
     const question = createQuestion(plan, numbers, slots, idf)
     for (const page of pool) page.score += question(page)

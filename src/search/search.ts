@@ -169,16 +169,16 @@ function takeRelated(plan: Plan, { words }: Related): void {
 /** What is shown of each hit; one that went away meanwhile is left out. */
 const showerOf =
   (
-    makeHit: ReturnType<typeof createHitMaker>,
+    makeHits: ReturnType<typeof createHitMaker>,
     explain: ReturnType<typeof createExplainer>,
     attributes: Attributes,
   ) =>
   (page: Page, plan: Plan, request: SearchRequest): Hit[] => {
     const explanations = request.explain === true ? explain(page.hits, plan) : null
-    return page.hits
-      .map((hit: IndexHit, i): Hit | null => {
-        const made = makeHit(hit, plan, request)
-        const count = page.siteCounts?.[attributes.siteOf(hit.docno)]
+    return makeHits(page.hits, plan, request)
+      .map((made, i): Hit | null => {
+        const { docno } = page.hits[i] as IndexHit
+        const count = page.siteCounts?.[attributes.siteOf(docno)]
         const shown = made && { ...made, more_from_site: count === undefined ? null : count - 1 }
         return shown && explanations ? { ...shown, explanation: explanations[i] ?? null } : shown
       })

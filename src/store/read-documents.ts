@@ -1,6 +1,6 @@
 /** Documents as they are read: records for the API and the export, texts for the index. Every call is one short statement; writes nothing. */
 import { hash } from 'node:crypto'
-import { packedBytesOf, unpackOpening, unpackText } from '../lib/packed-text.ts'
+import { packedBytesOf, unpackOpenings, unpackText } from '../lib/packed-text.ts'
 import type { Db } from '../lib/sqlite.ts'
 import { keywordsOf, type PackedKeywords, type StoredKeyword } from './keywords.ts'
 import type { DocumentRecord } from './records.ts'
@@ -43,6 +43,7 @@ export type StoredText = {
 }
 
 /** A document as a hit shows it; its text may be cut. */
+export type TextOpening = { title: string; text: string }
 export type ShownDocument = DocumentRecord & { urlId: number }
 
 export type GroupMember = { id: string; url: string; title: string; isExact: boolean }
@@ -67,9 +68,11 @@ export type DocumentReads = {
   documentsAfter(docno: number, limit: number): StoredText[]
   textByDocno(docno: number): StoredText | null
   /** The beginning of a text, at most `unitsMax` UTF-16 units: of a large one no more is read. */
-  openingByDocno(docno: number, unitsMax: number): { title: string; text: string } | null
-  /** The record with no more than `unitsMax` of its text. */
-  shownByDocno(docno: number, unitsMax: number): ShownDocument | null
+  openingByDocno(docno: number, unitsMax: number): TextOpening | null
+  /** The same for some at once, which takes half of the time; null for those that there are not. */
+  openingsByDocno(docnos: readonly number[], unitsMax: number): (TextOpening | null)[]
+  /** The records with no more than `unitsMax` of their texts; null for those that there are not. */
+  shownByDocno(docnos: readonly number[], unitsMax: number): (ShownDocument | null)[]
   /** The pages of one group, oldest document first; [] for a page without copies. At most `limit`. */
   groupOf(urlId: number, limit: number): GroupMember[]
 }
@@ -101,7 +104,9 @@ type RecordRow = {
   /** The same for a page without copies: its own. Null where there is no fingerprint. */
   ownGrp: number | null
 }
-type ShownRow = RecordRow & { bodyBytes: number }
+/** `body` = the first bytes of it. */
+type OpeningRow = { docno: number; body: Uint8Array; bodyBytes: number }
+type ShownRow = RecordRow & OpeningRow
 type TextRow = {
   docno: number
   url: string
@@ -124,12 +129,25 @@ const textQuery = `
   SELECT d.docno, h.origin || u.path AS url, d.title, t.body, t.rest, t.extra
   FROM doc d JOIN url u ON u.id = d.url_id JOIN host h ON h.id = u.host JOIN doc_text t ON t.docno = d.docno`
 
-/** The beginning of a text from the first bytes of it, and from all of it where they are not enough. */
+/** The beginnings of texts from the first bytes of each, and from all of one where they are not enough. */
 function openingReader(db: Db) {
   const bodyOf = db.prepare<{ body: Uint8Array }>('SELECT body FROM doc_text WHERE docno=?')
-  return (docno: number, body: Uint8Array, bodyBytes: number, unitsMax: number): string =>
-    unpackOpening(body, bodyBytes, unitsMax) ??
-    unpackText(bodyOf.value(docno) ?? null).slice(0, unitsMax)
+  return <R extends OpeningRow>(
+    rows: readonly (R | undefined)[],
+    unitsMax: number,
+  ): ({ row: R; text: string } | null)[] => {
+    const found = rows.filter((row) => row !== undefined)
+    const texts = unpackOpenings(
+      found.map(({ body, bodyBytes }) => ({ bytes: body, bytesAll: bodyBytes })),
+      unitsMax,
+    )
+    let next = 0
+    return rows.map((row) => {
+      if (row === undefined) return null
+      const text = texts[next++] ?? unpackText(bodyOf.value(row.docno) ?? null).slice(0, unitsMax)
+      return { row, text }
+    })
+  }
 }
 
 function createNoteReads(db: Db): Pick<DocumentReads, 'noteOf' | 'keywordsOf'> {
@@ -162,6 +180,35 @@ function createNoteReads(db: Db): Pick<DocumentReads, 'noteOf' | 'keywordsOf'> {
   }
 }
 
+function createOpeningReads(
+  db: Db,
+): Pick<DocumentReads, 'openingByDocno' | 'openingsByDocno' | 'shownByDocno'> {
+  const openingOf = db.prepare<OpeningRow & { title: string }>(
+    `SELECT d.docno, d.title, substr(t.body, 1, ?) AS body, length(t.body) AS bodyBytes
+     FROM doc d JOIN doc_text t ON t.docno = d.docno WHERE d.docno=?`,
+  )
+  const shownOf = db.prepare<ShownRow>(
+    `SELECT d.docno, ${recordColumns}, substr(t.body, 1, ?) AS body, length(t.body) AS bodyBytes ${recordTables} WHERE d.docno=?`,
+  )
+  const openTexts = openingReader(db)
+  const openingsByDocno = (docnos: readonly number[], unitsMax: number): (TextOpening | null)[] => {
+    const rows = docnos.map((docno) => openingOf.get(packedBytesOf(unitsMax), docno))
+    return openTexts(rows, unitsMax).map(
+      (opened) => opened && { title: opened.row.title, text: opened.text },
+    )
+  }
+  return {
+    openingsByDocno,
+    openingByDocno: (docno, unitsMax) => openingsByDocno([docno], unitsMax)[0] ?? null,
+    shownByDocno(docnos, unitsMax) {
+      const rows = docnos.map((docno) => shownOf.get(packedBytesOf(unitsMax), docno))
+      return openTexts(rows, unitsMax).map(
+        (opened) => opened && { ...toRecord(opened.row, opened.text), urlId: opened.row.urlId },
+      )
+    },
+  }
+}
+
 export function createDocumentReads(db: Db): DocumentReads {
   const byKey = db.prepare<RecordRow>(`${recordQuery} WHERE d.key=?`)
   const byUrlId = db.prepare<RecordRow>(`${recordQuery} WHERE d.url_id=?`)
@@ -173,14 +220,6 @@ export function createDocumentReads(db: Db): DocumentReads {
   const pageOfTexts = db.prepare<TextRow>(
     `${textQuery} WHERE d.docno > ? AND d.copy_of IS NULL ORDER BY d.docno LIMIT ?`,
   )
-  const openingOf = db.prepare<{ title: string; body: Uint8Array; bodyBytes: number }>(
-    `SELECT d.title, substr(t.body, 1, ?) AS body, length(t.body) AS bodyBytes
-     FROM doc d JOIN doc_text t ON t.docno = d.docno WHERE d.docno=?`,
-  )
-  const shownOf = db.prepare<ShownRow>(
-    `SELECT ${recordColumns}, substr(t.body, 1, ?) AS body, length(t.body) AS bodyBytes ${recordTables} WHERE d.docno=?`,
-  )
-  const openText = openingReader(db)
   const members = db.prepare<{
     key: Uint8Array
     url: string
@@ -193,6 +232,7 @@ export function createDocumentReads(db: Db): DocumentReads {
   )
   return {
     ...createNoteReads(db),
+    ...createOpeningReads(db),
     documentRecord: (id) => recordOf(byKey.get(Buffer.from(id, 'base64url'))),
     documentByUrlId: (urlId) => recordOf(byUrlId.get(urlId)),
     documentByDocno: (docno) => recordOf(byDocno.get(docno)),
@@ -206,17 +246,6 @@ export function createDocumentReads(db: Db): DocumentReads {
     textByDocno(docno) {
       const row = textOf.get(docno)
       return row === undefined ? null : toText(row)
-    },
-    openingByDocno(docno, unitsMax) {
-      const row = openingOf.get(packedBytesOf(unitsMax), docno)
-      if (row === undefined) return null
-      return { title: row.title, text: openText(docno, row.body, row.bodyBytes, unitsMax) }
-    },
-    shownByDocno(docno, unitsMax) {
-      const row = shownOf.get(packedBytesOf(unitsMax), docno)
-      if (row === undefined) return null
-      const text = openText(docno, row.body, row.bodyBytes, unitsMax)
-      return { ...toRecord(row, text), urlId: row.urlId }
     },
     groupOf(urlId, limit) {
       const rows = members.all(urlId, limit)

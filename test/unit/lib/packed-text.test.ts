@@ -2,7 +2,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { deflateRawSync } from 'node:zlib'
-import { packedBytesOf, packText, unpackOpening, unpackText } from '../../../src/lib/packed-text.ts'
+import {
+  packedBytesOf,
+  packText,
+  unpackOpening,
+  unpackOpenings,
+  unpackText,
+} from '../../../src/lib/packed-text.ts'
 import { createRandom } from '../../site/words.ts'
 
 /** Characters of one to four bytes that hardly repeat. */
@@ -19,6 +25,7 @@ function noise(units: number, seed: number): string {
 const texts: Record<string, string> = {
   nothing: '',
   'one letter': 'a',
+  'one letter often': 'a'.repeat(40_000),
   'a sentence': 'The old harbour bridge was closed on Monday.',
   Chinese: '\u5b89\u88c5\u6587\u4ef6'.repeat(300),
   'noise of some frames': noise(60_000, 1),
@@ -77,4 +84,51 @@ describe('the opening of a stored text', () => {
     assert.ok(first.length < packed.length / 10)
     assert.equal(unpackOpening(first, packed.length, 1_000), text.slice(0, 1_000))
   })
+})
+
+describe('the openings of some texts at once', () => {
+  const packed = Object.values(ways).flatMap((pack) => Object.values(texts).map(pack))
+  const ofEach = (bytes: Uint8Array, bytesAll: number, units: number): string | null =>
+    unpackOpening(bytes, bytesAll, units)
+
+  it('are what each is by itself, of all sizes and of both ways of packing', () => {
+    for (const units of [1, 100, 2_000, 30_000, 100_001]) {
+      const wanted = packed.map((all) => all.subarray(0, packedBytesOf(units)))
+      const openings = unpackOpenings(
+        wanted.map((bytes, i) => ({ bytes, bytesAll: packed[i]?.length ?? 0 })),
+        units,
+      )
+      wanted.forEach((bytes, i) =>
+        assert.equal(openings[i], ofEach(bytes, packed[i]?.length ?? 0, units)),
+      )
+    }
+  })
+
+  it('are so wherever the bytes that are at hand end', () => {
+    const all = packText(texts['a text of some frames'] as string)
+    for (let length = 1; length < all.length; length += 1) {
+      const bytes = all.subarray(0, length)
+      const [whole = null, cut = null] = unpackOpenings(
+        [
+          { bytes: all, bytesAll: all.length },
+          { bytes, bytesAll: all.length },
+        ],
+        500,
+      )
+      assert.equal(whole, texts['a text of some frames']?.slice(0, 500))
+      assert.equal(cut, ofEach(bytes, all.length, 500), `${length} bytes`)
+    }
+  })
+
+  it('are an error where one of them is damaged', () => {
+    const sound = { bytes: packText('sound'), bytesAll: packText('sound').length }
+    const short = packText(texts['Chinese'] as string).subarray(0, -3)
+    assert.throws(() => unpackOpenings([sound, { bytes: short, bytesAll: short.length }], 10))
+    const other = Uint8Array.from(packText(noise(500, 4)))
+    // The length that the header tells: a decoder believes nothing else.
+    other[5] = (other[5] ?? 0) ^ 1
+    assert.throws(() => unpackOpenings([{ bytes: other, bytesAll: other.length }, sound], 10))
+  })
+
+  it('are none where none are asked for', () => assert.deepEqual(unpackOpenings([], 10), []))
 })

@@ -1,5 +1,6 @@
 /** The priority of a thread, in threads that are there for it alone. */
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { getPriority } from 'node:os'
 import { describe, it } from 'node:test'
 import { Worker } from 'node:worker_threads'
@@ -37,3 +38,27 @@ describe('a thread that lets others go first', { skip: process.platform !== 'lin
     assert.deepEqual((await priorities([15, 15])).slice(2), [19, 19])
   })
 })
+
+describe(
+  'the threads in which V8 works for all others',
+  { skip: process.platform !== 'linux' },
+  () => {
+    it('are made nicer, and no other thread is', () => {
+      const program = `
+      import { readdirSync, readFileSync } from 'node:fs'
+      import { getPriority } from 'node:os'
+      import { letHelpersBeNicer } from ${modulePath}
+      letHelpersBeNicer(4)
+      const threads = readdirSync('/proc/self/task').map(Number)
+      const nameOf = (thread) => readFileSync('/proc/self/task/' + thread + '/comm', 'latin1').trim()
+      console.log(JSON.stringify(threads.map((thread) => [nameOf(thread), getPriority(thread)])))`
+      const printed = execFileSync(process.execPath, ['--input-type=module', '-e', program])
+      const threads = JSON.parse(printed.toString()) as [string, number][]
+      const own = getPriority()
+      const helpers = threads.filter(([name]) => name === 'V8Worker')
+      assert.ok(helpers.length > 0 && helpers.length < threads.length)
+      for (const [name, priority] of threads)
+        assert.equal(priority, name === 'V8Worker' ? Math.min(19, own + 4) : own, name)
+    })
+  },
+)

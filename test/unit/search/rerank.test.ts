@@ -14,11 +14,12 @@ function rerankerOf(texts: readonly (Text | null)[], frequency = (_term: string)
   const reads: number[] = []
   const rerank = createReranker(
     {
-      openingByDocno(docno, unitsMax) {
-        reads.push(docno)
-        const page = texts[docno - 1]
-        return page ? { title: page.title ?? '', text: page.text.slice(0, unitsMax) } : null
-      },
+      openingsByDocno: (docnos, unitsMax) =>
+        docnos.map((docno) => {
+          reads.push(docno)
+          const page = texts[docno - 1]
+          return page ? { title: page.title ?? '', text: page.text.slice(0, unitsMax) } : null
+        }),
     },
     testAnalyzer(),
     {

@@ -23,8 +23,36 @@ describe('the beginning of a text', () => {
           text.slice(0, units).toWellFormed(),
         )
     assert.equal(store.openingByDocno(99, 10), null)
-    assert.equal(store.shownByDocno(2, 3)?.text, texts[1]?.slice(0, 3))
-    assert.equal(store.shownByDocno(99, 10), null)
+  })
+
+  it('is the same for some at once, in the order they are asked for, without those that there are not', () => {
+    const store = open()
+    const texts = ['one', '', '\u6f22\u5b57'.repeat(20_000), 'four']
+    for (const [i, text] of texts.entries()) put(store, pageOf(i), { text, title: `title ${i}` })
+    const asked = [4, 99, 3, 1, 2, 3]
+    for (const units of [3, 2_000, 30_000]) {
+      const wanted = asked.map((docno) => texts[docno - 1]?.slice(0, units))
+      const titles = asked.map((docno) => (docno === 99 ? undefined : `title ${docno - 1}`))
+      const openings = store.openingsByDocno(asked, units)
+      assert.deepEqual(
+        openings.map((one) => one?.text),
+        wanted,
+      )
+      assert.deepEqual(
+        openings.map((one) => one?.title),
+        titles,
+      )
+      const shown = store.shownByDocno(asked, units)
+      assert.deepEqual(
+        shown.map((one) => one?.text),
+        wanted,
+      )
+      assert.deepEqual(
+        shown.map((one) => one?.title),
+        titles,
+      )
+    }
+    assert.deepEqual(store.openingsByDocno([], 10), [])
   })
 })
 
