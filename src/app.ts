@@ -65,7 +65,7 @@ export async function openApp(options: AppOptions): Promise<App> {
   const profile = profileOf(options.config, machineOf(directory, options.config.flash))
   const config = { ...options.config, ...profile.settings }
   if (options.engine) reportProfile(profile, log)
-  if (options.engine) letHelpersBeNicer()
+  if (options.engine && options.search) letHelpersBeNicer()
   const progress = new Progress()
   const threads = startThreads(options, config, profile, progress)
   const { engine, search } = threads

@@ -5,6 +5,8 @@ import { getPriority, setPriority } from 'node:os'
 const lowest = 19
 /** A tenth of the weight of the others. */
 const usualSteps = 10
+/** A third: they come before those they mostly work for, whose heaps would grow while they wait. */
+const helperSteps = 5
 /** As V8's platform calls its threads. */
 const helperName = 'V8Worker'
 
@@ -21,7 +23,7 @@ export function beNicer(steps = usualSteps): void {
  * Makes the threads of this process nicer by so many steps in which V8 compiles, marks and sweeps for all others: most of that is for
  * threads that are nice themselves, and four at once keep whoever answers from two cores.
  */
-export function letHelpersBeNicer(steps = usualSteps): void {
+export function letHelpersBeNicer(steps = helperSteps): void {
   if (process.platform !== 'linux') return
   for (const thread of threadsNow()) {
     try {
