@@ -32,6 +32,9 @@ export const everyMs = 500
 export const releaseEveryMs = 10_000
 export const dangerousShare = 7 / 8
 export const changeBytesMin = 4 * 1_024 * 1_024
+/** Where it is in danger; at the next look where it grew by a leap, as at the beginning of a crawl. */
+export const dangerEveryMs = 2_000
+export const leapBytesMin = 12 * 1_024 * 1_024
 /** A rest costs 100-200 ms, and the next query some more: not for what a few queries leave behind. */
 export const restBytesMin = 24 * 1_024 * 1_024
 
@@ -42,9 +45,15 @@ export function createThrift(promisedBytes: number) {
   return {
     isWorthARest: (bytes: number): boolean => bytes >= restedBytes + restBytesMin,
     /** Also where it has shrunk: a thread that ended leaves pieces behind. */
-    isWorthARelease: (bytes: number, nowMs: number): boolean =>
-      (nowMs - releasedMs >= releaseEveryMs || bytes >= promisedBytes * dangerousShare) &&
-      Math.abs(bytes - leftBytes) >= changeBytesMin,
+    isWorthARelease(bytes: number, nowMs: number): boolean {
+      const agoMs = nowMs - releasedMs
+      const isInDanger = bytes >= promisedBytes * dangerousShare
+      if (isInDanger && bytes - leftBytes >= leapBytesMin) return true
+      return (
+        agoMs >= (isInDanger ? dangerEveryMs : releaseEveryMs) &&
+        Math.abs(bytes - leftBytes) >= changeBytesMin
+      )
+    },
     hasReleased(bytes: number, nowMs: number, isRested: boolean): void {
       releasedMs = nowMs
       leftBytes = bytes

@@ -42,8 +42,9 @@ export type StoredText = {
   rest: string
 }
 
-/** A document as a hit shows it; its text may be cut. */
+/** The beginning of a document's text. */
 export type TextOpening = { title: string; text: string }
+/** A document as a hit shows it; its text may be cut. */
 export type ShownDocument = DocumentRecord & { urlId: number }
 
 export type GroupMember = { id: string; url: string; title: string; isExact: boolean }

@@ -4,9 +4,11 @@ import { afterEach, beforeEach, describe, it, mock } from 'node:test'
 import {
   changeBytesMin,
   createThrift,
+  dangerEveryMs,
   dangerousShare,
   everyMs,
   keepSmall,
+  leapBytesMin,
   releaseEveryMs,
   restBytesMin,
   settleMs,
@@ -48,13 +50,24 @@ describe('a release', () => {
       assert.equal(thrift.isWorthARelease(100 * MiB + bytes, releasedMs + afterMs), isWorthIt)
     })
 
-  it('does not wait where the promise is in danger, but for a change', () => {
+  it('is worth it sooner where the promise is in danger and something changed', () => {
     const thrift = createThrift(promisedBytes)
     const danger = promisedBytes * dangerousShare
     thrift.hasReleased(danger - changeBytesMin, releasedMs, false)
+    assert.equal(thrift.isWorthARelease(danger, releasedMs + dangerEveryMs), true)
+    assert.equal(thrift.isWorthARelease(danger, releasedMs + dangerEveryMs - 1), false)
+    assert.equal(thrift.isWorthARelease(danger - 1, releasedMs + dangerEveryMs), false)
+    thrift.hasReleased(danger, releasedMs, false)
+    assert.equal(thrift.isWorthARelease(danger, releasedMs + dangerEveryMs), false)
+  })
+
+  it('is worth it at once where the process grew by a leap into danger', () => {
+    const thrift = createThrift(promisedBytes)
+    const danger = promisedBytes * dangerousShare
+    thrift.hasReleased(danger - leapBytesMin, releasedMs, false)
     assert.equal(thrift.isWorthARelease(danger, releasedMs + 1), true)
     assert.equal(thrift.isWorthARelease(danger - 1, releasedMs + 1), false)
-    thrift.hasReleased(danger, releasedMs, false)
+    thrift.hasReleased(danger - leapBytesMin + 1, releasedMs, false)
     assert.equal(thrift.isWorthARelease(danger, releasedMs + 1), false)
   })
 })
@@ -128,7 +141,7 @@ describe('a process that keeps small', () => {
     end()
   })
 
-  it('releases at every look while it is close to what it promised and changes', async () => {
+  it('releases every two seconds while it is close to what it promised and changes, and at the next look after a leap', async () => {
     const { world, ready, pass, end } = createWorld()
     world.isIdle = false
     world.bytes = promisedBytes * dangerousShare
@@ -137,8 +150,11 @@ describe('a process that keeps small', () => {
     await pass(settleMs)
     for (let i = 0; i < 3; i += 1) {
       world.bytes += changeBytesMin
+      assert.deepEqual(await pass(dangerEveryMs - everyMs), [])
       assert.deepEqual(await pass(everyMs), ['release'])
     }
+    world.bytes += leapBytesMin
+    assert.deepEqual(await pass(everyMs), ['release'])
     end()
   })
 
