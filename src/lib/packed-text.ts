@@ -79,8 +79,8 @@ export function unpackOpening(
 export type PackedOpening = { bytes: Uint8Array; bytesAll: number }
 
 /**
- * The same for many texts at once. A call of zlib makes a decoder of some 200 KB, which costs twice what it does with a page: here one
- * decoder goes through all frames, one behind the other.
+ * The same for many texts at once. A call of zlib makes a decoder, which costs as much as unpacking a page: here one goes through
+ * all frames, one behind the other.
  */
 export function unpackOpenings(
   packed: readonly PackedOpening[],

@@ -88,8 +88,6 @@ describe('the opening of a stored text', () => {
 
 describe('the openings of some texts at once', () => {
   const packed = Object.values(ways).flatMap((pack) => Object.values(texts).map(pack))
-  const ofEach = (bytes: Uint8Array, bytesAll: number, units: number): string | null =>
-    unpackOpening(bytes, bytesAll, units)
 
   it('are what each is by itself, of all sizes and of both ways of packing', () => {
     for (const units of [1, 100, 2_000, 30_000, 100_001]) {
@@ -99,7 +97,7 @@ describe('the openings of some texts at once', () => {
         units,
       )
       wanted.forEach((bytes, i) =>
-        assert.equal(openings[i], ofEach(bytes, packed[i]?.length ?? 0, units)),
+        assert.equal(openings[i], unpackOpening(bytes, packed[i]?.length ?? 0, units)),
       )
     }
   })
@@ -116,7 +114,7 @@ describe('the openings of some texts at once', () => {
         500,
       )
       assert.equal(whole, texts['a text of some frames']?.slice(0, 500))
-      assert.equal(cut, ofEach(bytes, all.length, 500), `${length} bytes`)
+      assert.equal(cut, unpackOpening(bytes, all.length, 500), `${length} bytes`)
     }
   })
 

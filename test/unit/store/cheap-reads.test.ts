@@ -33,24 +33,14 @@ describe('the beginning of a text', () => {
     for (const units of [3, 2_000, 30_000]) {
       const wanted = asked.map((docno) => texts[docno - 1]?.slice(0, units))
       const titles = asked.map((docno) => (docno === 99 ? undefined : `title ${docno - 1}`))
-      const openings = store.openingsByDocno(asked, units)
-      assert.deepEqual(
-        openings.map((one) => one?.text),
-        wanted,
-      )
-      assert.deepEqual(
-        openings.map((one) => one?.title),
-        titles,
-      )
-      const shown = store.shownByDocno(asked, units)
-      assert.deepEqual(
-        shown.map((one) => one?.text),
-        wanted,
-      )
-      assert.deepEqual(
-        shown.map((one) => one?.title),
-        titles,
-      )
+      for (const found of [store.openingsByDocno(asked, units), store.shownByDocno(asked, units)]) {
+        const [foundTexts, foundTitles] = [
+          found.map((one) => one?.text),
+          found.map((one) => one?.title),
+        ]
+        assert.deepEqual(foundTexts, wanted)
+        assert.deepEqual(foundTitles, titles)
+      }
     }
     assert.deepEqual(store.openingsByDocno([], 10), [])
   })
