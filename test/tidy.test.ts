@@ -29,6 +29,7 @@ const doors: Readonly<Record<string, string>> = {
   unpdf: 'crawl/pdf.ts',
   'smol-toml': 'lib/toml.ts',
   htmlparser2: 'crawl/html-events.ts',
+  entities: 'crawl/html-events.ts',
   'tough-cookie': 'crawl/cookies.ts',
   'wink-nlp': 'text/keywords.ts',
   'wink-eng-lite-web-model': 'text/keywords.ts',

@@ -1,5 +1,5 @@
 /** The merge of neighbouring segments into one, resumable after any term. Pure: leaves come in and go out by functions. */
-import { createPacker, type EmitLeaf, leafBytesMax } from './packer.ts'
+import { createPacker, type EmitLeaf, leafBytesMax, type Packer } from './packer.ts'
 import { hasQuants, isPairTerm, mergePairs } from './pairs.ts'
 import { createPostingList, type PostingList, reserve } from './posting-list.ts'
 import { TermCursor } from './postings.ts'
@@ -27,53 +27,76 @@ export type Merge = {
  * @param parts ascending, disjoint ranges of docnos; between them there may be holes
  * @param dead documents to leave out, their length code becomes 0
  */
-export function createMerge(
+export const createMerge = (
   parts: readonly MergePart[],
   dead: readonly number[],
   emit: EmitLeaf,
-): Merge {
-  const packed = { first: parts[0]?.packed.first ?? 0, last: parts.at(-1)?.packed.last ?? 0 }
-  const { first, last } = packed
-  const lengths = new Uint8Array(last - first + 1)
-  for (const part of parts) lengths.set(part.lengths, part.packed.first - first)
-  const isDead = dead.length > 0 ? new Uint8Array(lengths.length) : null
-  if (isDead)
-    for (const docno of dead) {
-      isDead[docno - first] = 1
-      lengths[docno - first] = 0
-    }
-  const cursors = parts.map((part) => new TermCursor(part))
-  const filter = new FilterWriter()
-  const packer = createPacker(emit, lengths, leafBytesMax, filter)
-  const postings = createPostingList()
+): Merge => new TermMerge(parts, dead, emit)
 
-  /** All postings of the term, as values of the new segment. */
-  const gather = (term: string): void => {
-    postings.count = 0
-    const holders = cursors.filter((cursor) => cursor.term === term)
-    if (isPairTerm(term)) mergePairs(postings, holders, packed, isDead)
-    else for (const { postings: own } of holders) appendValues(postings, own, first, isDead)
-    for (const cursor of holders) cursor.advance()
+/** A class, as V8 forgets the machine code of functions that are made anew for each merge. */
+class TermMerge implements Merge {
+  readonly packed: Merge['packed']
+  readonly #lengths: Uint8Array
+  readonly #isDead: Uint8Array | null
+  readonly #cursors: readonly TermCursor[]
+  readonly #filter = new FilterWriter()
+  readonly #packer: Packer
+  readonly #postings = createPostingList()
+  /** Cursors that stand at the term in hand. */
+  readonly #holders: TermCursor[] = []
+
+  constructor(parts: readonly MergePart[], dead: readonly number[], emit: EmitLeaf) {
+    this.packed = { first: parts[0]?.packed.first ?? 0, last: parts.at(-1)?.packed.last ?? 0 }
+    const { first, last } = this.packed
+    const lengths = new Uint8Array(last - first + 1)
+    for (const part of parts) lengths.set(part.lengths, part.packed.first - first)
+    const isDead = dead.length > 0 ? new Uint8Array(lengths.length) : null
+    if (isDead)
+      for (const docno of dead) {
+        isDead[docno - first] = 1
+        lengths[docno - first] = 0
+      }
+    this.#lengths = lengths
+    this.#isDead = isDead
+    this.#cursors = parts.map((part) => new TermCursor(part))
+    this.#packer = createPacker(emit, lengths, leafBytesMax, this.#filter)
   }
 
-  return {
-    packed,
-    run(endMs, nowMs) {
-      for (let terms = 0, seen = 0; ; terms += 1) {
-        if (terms >= termsUnwatched || seen >= postingsUnwatched) {
-          if (nowMs() > endMs) return false
-          terms = 0
-          seen = 0
-        }
-        const term = smallestTerm(cursors)
-        if (term === null) return true
-        gather(term)
-        seen += postings.count
-        const { docnos: values, quants, count } = postings
-        packer.add(term, values, hasQuants(term) ? quants : null, count)
+  run(endMs: number, nowMs: () => number): boolean {
+    for (let terms = 0, seen = 0; ; terms += 1) {
+      if (terms >= termsUnwatched || seen >= postingsUnwatched) {
+        if (nowMs() > endMs) return false
+        terms = 0
+        seen = 0
       }
-    },
-    finish: () => ({ directory: packer.finish(), lengths, terms: filter.finish() }),
+      const term = smallestTerm(this.#cursors)
+      if (term === null) return true
+      this.#gather(term)
+      const { docnos: values, quants, count } = this.#postings
+      seen += count
+      this.#packer.add(term, values, hasQuants(term) ? quants : null, count)
+    }
+  }
+
+  finish(): ReturnType<Merge['finish']> {
+    return {
+      directory: this.#packer.finish(),
+      lengths: this.#lengths,
+      terms: this.#filter.finish(),
+    }
+  }
+
+  /** All postings of the term, as values of the new segment. */
+  #gather(term: string): void {
+    const postings = this.#postings
+    const holders = this.#holders
+    postings.count = holders.length = 0
+    for (const cursor of this.#cursors) if (cursor.term === term) holders.push(cursor)
+    if (isPairTerm(term)) mergePairs(postings, holders, this.packed, this.#isDead)
+    else
+      for (const { postings: own } of holders)
+        appendValues(postings, own, this.packed.first, this.#isDead)
+    for (const cursor of holders) cursor.advance()
   }
 }
 

@@ -50,13 +50,16 @@ export function createKeywords(
   usesModel = true,
 ): Keywords {
   const nouns = usesModel ? new NounMemory() : null
+  const english = new EnglishWords()
+  const chinese = new ChineseWords(dictionary)
   return {
     async keywords(text, title, language, max) {
       if (language === 'en' && nouns !== null) {
-        return englishKeywords(analyzer, await nouns.ready(), text, title, max)
+        const lemmaOf = await nouns.ready()
+        return withoutParts(analyzer, english.nouns(title, text, lemmaOf), max)
       }
       const body = text.slice(0, OTHER_UNITS)
-      if (language === 'zh') return chineseKeywords(dictionary, body, title, max)
+      if (language === 'zh') return chinese.words(title, body, max)
       return frequentWords(analyzer, body, title, max)
     },
   }
@@ -105,20 +108,7 @@ async function loadNouns(): Promise<Nouns> {
 
 const isNoun = (part: string): boolean => part === 'NOUN' || part === 'PROPN'
 
-function englishKeywords(
-  analyzer: Analyzer,
-  lemmaOf: Nouns,
-  text: string,
-  title: string,
-  max: number,
-): Keyword[] {
-  const words = new EnglishWords()
-  words.add(title, TITLE_WEIGHT)
-  words.add(text, 1)
-  return withoutParts(analyzer, words.nouns(lemmaOf), max)
-}
-
-/** The words of one page by number, with what they and two neighbours weigh. */
+/** The words of one page by number, with what they and two neighbours weigh. One for all pages: V8 forgets the machine code of a callback that is made anew for each. */
 class EnglishWords {
   readonly #numbers = new Map<string, number>()
   /** As a word begins a sentence only where it has no small letter elsewhere. */
@@ -132,7 +122,7 @@ class EnglishWords {
   #beforeEnd = 0
   #beforeWeight = 0
 
-  add(source: string, weight: number): void {
+  #add(source: string, weight: number): void {
     this.#text = foldCase(source).slice(0, ENGLISH_UNITS)
     this.#weight = weight
     this.#before = -1
@@ -169,19 +159,30 @@ class EnglishWords {
     return number
   }
 
-  /** Lemmas and pairs of them, best first. */
-  nouns(lemmaOf: Nouns): Keyword[] {
+  /** Lemmas of a page and pairs of them, best first. */
+  nouns(title: string, text: string, lemmaOf: Nouns): Keyword[] {
+    this.#numbers.clear()
+    this.#neighbours.clear()
+    this.#spelled.length = this.#scores.length = 0
+    this.#add(title, TITLE_WEIGHT)
+    this.#add(text, 1)
+    return this.#rank(lemmaOf)
+  }
+
+  #rank(lemmaOf: Nouns): Keyword[] {
     const scores = new Map<string, number>()
-    const nounOf = (number: number): string | null => lemmaOf(this.#spelled[number] as string)
-    const ranked = this.#scores.map((score, number): [number, number] => [number, score])
+    const spelled = this.#spelled
+    const ranked: [number, number][] = []
+    for (let number = 0; number < spelled.length; number++)
+      ranked.push([number, this.#scores[number] as number])
     for (const [number, score] of ranked.sort(byWeight).slice(0, ENGLISH_WORDS_MAX)) {
-      const lemma = nounOf(number)
+      const lemma = lemmaOf(spelled[number] as string)
       if (lemma !== null) add(scores, lemma, score)
     }
     for (const [pair, score] of this.#neighbours) {
       if (score < 2) continue
-      const first = nounOf(pair >>> 16)
-      const second = first === null ? null : nounOf(pair & 0xffff)
+      const first = lemmaOf(spelled[pair >>> 16] as string)
+      const second = first === null ? null : lemmaOf(spelled[pair & 0xffff] as string)
       if (second !== null) add(scores, `${first} ${second}`, score * PHRASE_WEIGHT)
     }
     return best(scores)
@@ -212,19 +213,7 @@ function withoutParts(analyzer: Analyzer, ranked: readonly Keyword[], max: numbe
   return kept
 }
 
-function chineseKeywords(
-  dictionary: Dictionary,
-  text: string,
-  title: string,
-  max: number,
-): Keyword[] {
-  const words = new ChineseWords(dictionary)
-  words.add(title, TITLE_WEIGHT)
-  words.add(text, 1)
-  return words.best(max)
-}
-
-/** The scores of one page's words, and how it spells them. */
+/** The scores of one page's words, and how it spells them. One for all pages. */
 class ChineseWords {
   readonly #dictionary: Dictionary
   readonly #scores = new Map<string, number>()
@@ -238,14 +227,18 @@ class ChineseWords {
     this.#dictionary = dictionary
   }
 
-  add(source: string, weight: number): void {
+  #add(source: string, weight: number): void {
     this.#source = source
     this.#weight = weight
     this.#folded = foldWithOffsets(source)
     eachRun(this.#folded.text, this.#addRun)
   }
 
-  best(max: number): Keyword[] {
+  words(title: string, text: string, max: number): Keyword[] {
+    this.#scores.clear()
+    this.#spelled.clear()
+    this.#add(title, TITLE_WEIGHT)
+    this.#add(text, 1)
     return best(this.#scores)
       .slice(0, max)
       .map(({ word, weight }) => ({ word: this.#spelled.get(word) as string, weight }))

@@ -163,6 +163,9 @@ function hashOf(text: string, start: number, end: number): number {
   return hash ^ (hash >>> 15)
 }
 
+/** How much a form counts in the length of a page. */
+const countedAs = (form: string): number => (isStopWord(form) ? 0 : 1)
+
 /**
  * Words and terms are entries: small integers that hold until the next `begin`. Counts the terms of one document at a time.
  * A full generation becomes the old one, and what is used again is taken over from there.
@@ -308,17 +311,20 @@ export class WordMemory {
   }
 
   #analyse(entry: number, raw: string): void {
-    const isWord = (form: string): number => (isStopWord(form) ? 0 : 1)
     if (isSimple(raw, 0, raw.length)) {
       const form = raw.toLowerCase()
-      return this.#young.set(entry, this.#termOf(form), noParts, isWord(form))
+      return this.#young.set(entry, this.#termOf(form), noParts, countedAs(form))
     }
     const { whole, parts } = splitWord(raw)
     if (whole !== null && parts.length === 0) {
-      return this.#young.set(entry, this.#termOf(whole.form), noParts, isWord(whole.form))
+      return this.#young.set(entry, this.#termOf(whole.form), noParts, countedAs(whole.form))
     }
-    const terms = parts.map(({ form }) => this.#termOf(form))
-    const counted = parts.reduce((sum, { form }) => sum + isWord(form), 0)
+    const terms: number[] = []
+    let counted = 0
+    for (const { form } of parts) {
+      terms.push(this.#termOf(form))
+      counted += countedAs(form)
+    }
     this.#young.set(entry, whole === null ? NONE : this.#termOf(whole.form), terms, counted)
   }
 
