@@ -1,7 +1,7 @@
 /** Stored texts: what goes in comes out, also of those that older versions packed, and an opening without the rest. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { deflateRawSync } from 'node:zlib'
+import { deflateRawSync, zstdDecompressSync } from 'node:zlib'
 import {
   packedBytesOf,
   packText,
@@ -28,6 +28,7 @@ const texts: Record<string, string> = {
   'one letter often': 'a'.repeat(40_000),
   'a sentence': 'The old harbour bridge was closed on Monday.',
   Chinese: '\u5b89\u88c5\u6587\u4ef6'.repeat(300),
+  ...Object.fromEntries([255, 256, 512, 513].map((bytes) => [`${bytes} bytes`, 'b'.repeat(bytes)])),
   'noise of some frames': noise(60_000, 1),
   'a text of some frames': 'All work and no play makes a dull page. '.repeat(5_000),
   'a character across two frames': `${'x'.repeat(32_767)}\u{20000}${'y'.repeat(40_000)}`,
@@ -55,10 +56,20 @@ describe('a stored text', () => {
     assert.ok(packText(random).length < Buffer.byteLength(random))
   })
 
+  it('is zstd of a known size to anybody', () => {
+    for (const text of Object.values(texts))
+      assert.equal(zstdDecompressSync(packText(text)).toString('utf8'), text)
+  })
+
   it('that is damaged is an error', () => {
     const packed = packText(texts['a sentence'] as string)
     assert.throws(() => unpackText(packed.subarray(0, packed.length - 3)))
     assert.throws(() => unpackText(Uint8Array.of(0xff, 1, 2, 3)))
+    for (let at = 0; at < 9; at += 1) {
+      const other = Uint8Array.from(packed)
+      other[at] = (other[at] ?? 0) ^ 0x80
+      assert.throws(() => unpackText(other), `byte ${at}`)
+    }
   })
 })
 
