@@ -16,7 +16,7 @@ import { wantedAgain, type RuleName } from './host-rules.ts'
 import { importSourceKey } from './import-lines.ts'
 import { Jobs, scopeOf, sourceIdsOf, type Job } from './jobs.ts'
 import { Runs, type RunCause } from './runs.ts'
-import { isInScope, scopeKey, type ScopeSpec } from './scope.ts'
+import { isAdmitted, scopeKey, type ScopeSpec } from './scope.ts'
 import { endOf, seedProblems } from './seed-report.ts'
 import { isAlone, visit, weightOf, type Visited } from './visit.ts'
 
@@ -394,7 +394,7 @@ export class Crawl {
     if (job === null || registrableDomain(settlement.to) !== registrableDomain(lease.url)) return
     const admits = (id: number): boolean => {
       const scope = this.#scopes.get(id)
-      return scope !== undefined && isInScope(scope, settlement.to).inScope
+      return scope !== undefined && isAdmitted(scope, settlement.to)
     }
     if (job.sourceIds.some(admits)) return
     const scope = scopeOf(job.spec, settlement.to)

@@ -5,7 +5,7 @@ import type { CrawlSpec, SourceStatus } from '../store/records.ts'
 import type { Store } from '../store/store.ts'
 import type { Plan } from './plan.ts'
 import type { Rule } from './rule-types.ts'
-import { isInScope, type ScopeSpec } from './scope.ts'
+import { isAdmitted, type ScopeSpec } from './scope.ts'
 import { defaultSourceHttp, parseSourceHttp, type SourceHttp } from './source-http.ts'
 import { hideSecrets, restoreSecrets } from './source-secrets.ts'
 import { crawlSpecOfSource, parseSource, sourcesMax, type SourceSpec } from './source-file.ts'
@@ -132,8 +132,7 @@ export class Described {
     for (const name of this.#sources.keys()) {
       if (name === own) continue
       const other = this.#ruleOf(name, url)
-      const admits = (scope: ScopeSpec): boolean =>
-        scope.name === name && isInScope(scope, url).inScope
+      const admits = (scope: ScopeSpec): boolean => scope.name === name && isAdmitted(scope, url)
       if (other !== null && [...scopes.values()].some(admits)) return other
     }
     return null

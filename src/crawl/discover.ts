@@ -4,7 +4,7 @@ import { sayingOf } from './copy-chains.ts'
 import type { FoundUrl, UrlKind } from './frontier.ts'
 import type { HostRules } from './host-rules.ts'
 import type { RobotsGate } from './robots-gate.ts'
-import { isInReach, isInScope, type ScopeSpec } from './scope.ts'
+import { isAdmitted, isReached, type ScopeSpec } from './scope.ts'
 import { usualSitemap } from './sitemap.ts'
 import type { Listed } from './visit-list.ts'
 import type { Visited } from './visit.ts'
@@ -177,18 +177,23 @@ export class Discovery {
 
   /** @param isSeed where a seed leads is as wanted as the seed, whatever patterns say */
   #sourceOf(url: string, depth: number, first: number, isSeed = false): number | null {
-    const { scopes } = this.#tools
-    const isIn = isSeed ? isInReach : isInScope
-    const admits = (id: number): boolean => {
-      const scope = scopes.get(id)
-      return scope !== undefined && depth <= scope.depth && isIn(scope, url).inScope
-    }
-    if (admits(first)) return first
+    if (this.#admits(first, url, depth, isSeed)) return first
     // Described sources first: theirs are rules and settings, which would not hold for a page of another.
     for (const isDescribed of [true, false])
-      for (const [id, { name }] of scopes)
-        if (id !== first && (name !== undefined) === isDescribed && admits(id)) return id
+      for (const [id, { name }] of this.#tools.scopes)
+        if (
+          id !== first &&
+          (name !== undefined) === isDescribed &&
+          this.#admits(id, url, depth, isSeed)
+        )
+          return id
     return null
+  }
+
+  #admits(id: number, url: string, depth: number, isSeed: boolean): boolean {
+    const scope = this.#tools.scopes.get(id)
+    if (scope === undefined || depth > scope.depth) return false
+    return isSeed ? isReached(scope, url) : isAdmitted(scope, url)
   }
 }
 

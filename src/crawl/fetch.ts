@@ -1,11 +1,11 @@
 /** One visit to one URL: request, status, type, as a FetchOutcome. And robots.txt of an origin. Parses and decides no policy beyond HTTP. */
-import { contentCodings, decodeBody, decodeHead } from '../lib/decode.ts'
+import { contentCodings, decodeBody } from '../lib/decode.ts'
 import type { Egress, EgressAnswer } from '../lib/egress.ts'
 import { robotsBytesMax } from '../lib/robots.ts'
 import { normalizeUrl } from '../lib/url.ts'
 import type { FetchOutcome } from './page.ts'
 import { readRefresh, refreshDelayMaxS } from './refresh.ts'
-import { isPage, mayBePage, sniffBytes } from './sniff.ts'
+import { mayBePage } from './sniff.ts'
 
 /** What a fetch needs of a lease. `url` is canonical; the validators are those of the last answer. */
 export type Visit = { url: string; etag: string | null; modified: string | null }
@@ -138,11 +138,9 @@ function judgePage(answer: Answer, url: string, limits: FetchLimits): Ending {
   const to = refreshOf(headers['refresh'] ?? '', url)
   if (to !== null && wireBytes === 0) return { kind: 'redirect', status, to }
   if (truncated && wireBytes === 0) return { kind: 'failed', status, reason: 'truncated' }
-  if (limits.takes !== 'lists') {
-    const isOurs =
-      mayBePage(contentType) && isPage(contentType, decodeHead(body, encoding, sniffBytes))
-    if (!isOurs) return { kind: 'refused', status, reason: 'type' }
-  }
+  // What its bytes say of it is seen where they are unpacked: by the parser.
+  if (limits.takes !== 'lists' && !mayBePage(contentType))
+    return { kind: 'refused', status, reason: 'type' }
   return {
     kind: 'page',
     status,

@@ -4,7 +4,7 @@ import type { HostPages } from '../store/host-pages.ts'
 import type { UrlStory } from '../store/records.ts'
 import type { FoundUrl, Lease } from './frontier.ts'
 import type { Job } from './jobs.ts'
-import { isInScope, type ScopeSpec } from './scope.ts'
+import { isAdmitted, type ScopeSpec } from './scope.ts'
 
 /** `reason` of a URL that was not asked for because its host has its pages. */
 export const hostLimitReason = 'host-limit'
@@ -96,7 +96,7 @@ export class HostBudgets {
       const { maxPagesPerHost: max = null, source } = job.spec
       const admits = (id: number): boolean => {
         const scope = scopes.get(id)
-        return scope !== undefined && isInScope(scope, url).inScope
+        return scope !== undefined && isAdmitted(scope, url)
       }
       if (max === null || !job.sourceIds.some(admits)) return []
       const { stored } = this.#hostOf(job, url)

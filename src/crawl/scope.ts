@@ -82,20 +82,34 @@ function matchersOf(spec: ScopeSpec): Matchers {
 }
 
 /** As isInScope, but for the patterns of `only` and `exclude`. */
-export function isInReach(spec: ScopeSpec, url: string): { inScope: boolean; line: string } {
+function isInReach(spec: ScopeSpec, url: string): { inScope: boolean; line: string } {
   if (spec.scope === 'any') return { inScope: true, line: 'scope any: every URL belongs to it' }
-  const [root = '', ...others] = spec.prefixes
-  const place = placeOf(url)
-  const rule = describe(spec.scope, root)
-  if (isUnderRoot(spec.scope, root, place)) {
-    return { inScope: true, line: `scope ${spec.scope}: it is ${rule}` }
-  }
-  const included = others.find((prefix) => place.startsWith(prefix))
-  if (included !== undefined) return { inScope: true, line: `included: it begins with ${included}` }
-  const tail =
-    others.length === 0 ? '' : ` and begins with none of ${others.length} included prefixes`
+  const { prefixes } = spec
+  const rule = describe(spec.scope, prefixes[0] ?? '')
+  const at = prefixOf(spec.scope, prefixes, url)
+  if (at === 0) return { inScope: true, line: `scope ${spec.scope}: it is ${rule}` }
+  if (at > 0) return { inScope: true, line: `included: it begins with ${prefixes[at]}` }
+  const others = prefixes.length - 1
+  const tail = others < 1 ? '' : ` and begins with none of ${others} included prefixes`
   return { inScope: false, line: `scope ${spec.scope}: it is not ${rule}${tail}` }
 }
+
+/** Which of its prefixes says so: 0 the root, -1 none. */
+function prefixOf(scope: Exclude<Scope, 'any'>, prefixes: readonly string[], url: string): number {
+  const place = placeOf(url)
+  if (isUnderRoot(scope, prefixes[0] ?? '', place)) return 0
+  for (let i = 1; i < prefixes.length; i += 1) if (place.startsWith(prefixes[i] as string)) return i
+  return -1
+}
+
+/** As isAdmitted, but for the patterns of `only` and `exclude`. */
+export const isReached = (spec: ScopeSpec, url: string): boolean =>
+  spec.scope === 'any' || prefixOf(spec.scope, spec.prefixes, url) >= 0
+
+/** What isInScope says, without the words: for each link of each page. */
+export const isAdmitted = (spec: ScopeSpec, url: string): boolean =>
+  isReached(spec, url) &&
+  ((spec.only === undefined && spec.exclude === undefined) || isInScope(spec, url).inScope)
 
 /** True only when `wide` admits everything that `narrow` admits, at every depth. Never true by mistake; may be false though it holds. */
 export function covers(wide: ScopeSpec, narrow: ScopeSpec): boolean {

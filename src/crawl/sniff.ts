@@ -3,7 +3,7 @@
 export type SniffedType = 'html' | 'text' | 'binary'
 
 /** Bytes that are looked at. */
-export const sniffBytes = 1024
+const sniffBytes = 1024
 
 /** Controls that no text holds (WHATWG MIME Sniffing: binary data bytes; ESC is used by ISO-2022-JP). */
 const isControl = (byte: number): boolean =>

@@ -60,24 +60,6 @@ export function decodeBody(
   return { kind: 'decoded', bytes, damaged }
 }
 
-/** The first `headBytes` bytes of the decoded body (fewer where it is shorter or damaged), to look at: cheap. */
-export function decodeHead(body: ArrayBuffer, codings: string, headBytes: number): Uint8Array {
-  const labels = (contentCodings(codings) ?? '').split(', ')
-  // Compressed data is hardly ever longer than what it holds; headers and stored blocks take some bytes.
-  let bytes = new Uint8Array(body, 0, Math.min(body.byteLength, headBytes + 128))
-  for (let layer = 0; layer < layersMax; layer++) {
-    const inflate = inflaterOf(bytes, labels.pop() ?? '')
-    if (inflate === null) break
-    // No layer unpacks to more than 1,032 times its length, so this cap is never met.
-    const bytesMax = 1_100 * bytes.length
-    const head = attempt(inflate, bytes, bytesMax, constants.Z_SYNC_FLUSH)
-    const inner = typeof head === 'string' ? undo(inflate, bytes, bytesMax)?.bytes : head
-    if (inner === undefined || (inner.length === 0 && !isGzip(bytes))) break
-    bytes = new Uint8Array(inner.subarray(0, headBytes + 128))
-  }
-  return bytes.subarray(0, headBytes)
-}
-
 type Inflate = (bytes: Uint8Array, options: ZlibOptions) => Uint8Array
 
 const isGzip = (bytes: Uint8Array): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b

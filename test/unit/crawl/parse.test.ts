@@ -157,6 +157,26 @@ describe('the body of a page', () => {
     assert.equal((await pageOf('1 < 2, says he', { contentType: '' })).textChars, 14)
   })
 
+  const html = '<!doctype html><title>t</title><p>Words to read.'
+  const png = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(500, 7)])
+  const utf16 = Buffer.from(`\uFEFF${html}`, 'utf16le')
+  const pages: readonly (readonly [name: string, contentType: string, body: string | Buffer])[] = [
+    ['HTML without a label', '', html],
+    ['text without a label', '', 'words'],
+    ['HTML under a label that is none', 'html', html],
+    ['HTML as octet-stream', 'application/octet-stream', html],
+    ['XHTML as XML', 'text/xml', `<?xml version="1.0"?>\n${html}`],
+    ['UTF-16', 'text/html', utf16],
+    ['UTF-16 without a mark', 'text/html', utf16.subarray(2)],
+    ['Chinese UTF-16', 'text/html; charset="UTF-16"', Buffer.from('一百三十丂与丏', 'utf16le')],
+    ['GBK', '', Buffer.from('b1eacce23a20d6d0b9fa', 'hex')],
+    ['a stray NUL in HTML', 'text/html', `${html}\0 and more text to read`],
+    ['gzip in HTML clothes, twice packed', 'text/html', gzipSync(gzipSync(html))],
+  ]
+  for (const [name, contentType, body] of pages)
+    it(`is one: ${name}`, async () =>
+      assert.equal((await parser.parse(jobOf(body, { contentType }))).kind, 'page'))
+
   const refused: [
     name: string,
     body: string | Uint8Array,
@@ -164,6 +184,12 @@ describe('the body of a page', () => {
     reason: string,
   ][] = [
     ['a picture', 'x', { contentType: 'image/png' }, 'type'],
+    ['a picture as HTML', png, {}, 'type'],
+    ['a packed picture as HTML', gzipSync(png), { encoding: 'gzip' }, 'type'],
+    ['a picture without a label', png, { contentType: '' }, 'type'],
+    ['binary as HTML', Buffer.alloc(3_000, '\x01\x02\x03abc'), {}, 'type'],
+    ['text as octet-stream', 'words', { contentType: 'application/octet-stream' }, 'type'],
+    ['a feed as XML', '<?xml version="1.0"?><rss>', { contentType: 'application/xml' }, 'type'],
     ['a PDF under a wrong label', '%PDF-1.7 ...', {}, 'type'],
     [
       'a PDF that is none behind its first bytes',

@@ -4,6 +4,7 @@ import { describe, it } from 'node:test'
 import * as fc from 'fast-check'
 import {
   covers,
+  isAdmitted,
   isInScope,
   resolveScope,
   scopeKey,
@@ -12,6 +13,13 @@ import {
 } from '../../../src/crawl/scope.ts'
 import { AppError } from '../../../src/lib/errors.ts'
 import { normalizeUrl } from '../../../src/lib/url.ts'
+
+/** Said in words and without them. */
+function inScope(spec: ScopeSpec, url: string): boolean {
+  const judged = isInScope(spec, url).inScope
+  assert.equal(isAdmitted(spec, url), judged)
+  return judged
+}
 
 const seed = 'http://www.h.example:8080/docs/guide/start.html?v=1/2'
 const verdicts: Record<Exclude<Scope, 'any'>, { isIn: string[]; isOut: string[] }> = {
@@ -41,27 +49,27 @@ describe('isInScope', () => {
   for (const [scope, { isIn, isOut }] of Object.entries(verdicts)) {
     const spec = resolveScope(seed, scope as Scope, [], 64)
     for (const url of isIn)
-      it(`${scope}: ${url} is in`, () => assert.equal(isInScope(spec, url).inScope, true))
+      it(`${scope}: ${url} is in`, () => assert.equal(inScope(spec, url), true))
     for (const url of isOut)
-      it(`${scope}: ${url} is out`, () => assert.equal(isInScope(spec, url).inScope, false))
+      it(`${scope}: ${url} is out`, () => assert.equal(inScope(spec, url), false))
   }
 
   it('any: everything is in', () => {
     const spec = resolveScope(seed, 'any', [], 64)
-    assert.equal(isInScope(spec, 'https://elsewhere.example/').inScope, true)
+    assert.equal(inScope(spec, 'https://elsewhere.example/'), true)
   })
 
   it('takes included prefixes in, under every scope', () => {
     for (const scope of ['page', 'path', 'host', 'domain'] as const) {
       const spec = resolveScope(seed, scope, ['https://other.example/blog'], 64)
-      assert.equal(isInScope(spec, 'http://other.example/blog/2026').inScope, true)
-      assert.equal(isInScope(spec, 'http://other.example/shop').inScope, false)
+      assert.equal(inScope(spec, 'http://other.example/blog/2026'), true)
+      assert.equal(inScope(spec, 'http://other.example/shop'), false)
     }
   })
 
   it('keeps neighbours under one hosting suffix apart', () => {
     const spec = resolveScope('http://alice.github.io/', 'domain', [], 64)
-    assert.equal(isInScope(spec, 'http://bob.github.io/').inScope, false)
+    assert.equal(inScope(spec, 'http://bob.github.io/'), false)
   })
 
   it('says in words which rule decided', () => {
@@ -176,7 +184,7 @@ describe('covers', () => {
           assert.ok(covers(wide, wide))
           if (!covers(wide, narrow)) return
           for (const one of urls) {
-            if (isInScope(narrow, one).inScope) assert.ok(isInScope(wide, one).inScope, one)
+            if (inScope(narrow, one)) assert.ok(inScope(wide, one), one)
           }
         },
       ),

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import * as fc from 'fast-check'
-import { contentCodings, decodeBody, decodeHead } from '../../../src/lib/decode.ts'
+import { contentCodings, decodeBody } from '../../../src/lib/decode.ts'
 
 /** Text that packs to about half: cuts fall into the middle of it. */
 const text = Buffer.from(
@@ -164,19 +164,5 @@ describe('decodeBody', () => {
       ),
       { numRuns: 500 },
     )
-  })
-})
-
-describe('decodeHead', () => {
-  it('gives the first bytes of any body', () => {
-    for (const [body, codings] of [
-      [gzip, 'gzip'],
-      [deflateRawSync(text), 'deflate'],
-      [text, ''],
-    ] as const) {
-      const head = decodeHead(new Uint8Array(body).buffer, codings, 1_024)
-      assert.ok(text.subarray(0, 1_024).equals(head))
-    }
-    assert.equal(decodeHead(new ArrayBuffer(0), 'gzip', 1_024).length, 0)
   })
 })
