@@ -26,10 +26,15 @@ const unitBytesMax = 3
 /** Bytes of a character that is cut short, and the units they become. */
 const tornBytesMax = 4
 
-/** Two thirds of what the usual way costs for pages, and as small as deflate makes them. */
+/**
+ * Two thirds of what the usual way costs for pages, and as small as deflate makes them. Tables of 16 KB instead of up to 128: each call
+ * begins with clearing them, and throws out of the cache what the parser has there.
+ */
 const params = {
   [constants.ZSTD_c_compressionLevel]: 3,
   [constants.ZSTD_c_strategy]: constants.ZSTD_dfast,
+  [constants.ZSTD_c_hashLog]: 12,
+  [constants.ZSTD_c_chainLog]: 12,
 }
 
 /** In an ArrayBuffer of its own, which may be transferred. A frame also for '': SQLite has no beginning of no bytes. */
