@@ -62,9 +62,8 @@ const trimThreshold = -1
 const mmapThreshold = -3
 
 /**
- * One heap for all threads that gives memory back: some 15 MB less at the peak of a crawl. The thresholds stay above what
- * each page asks for (a compressor's tables, its text in two bytes a unit), or every page pays for fresh mappings, and for telling the
- * other processors of those that are gone. To be called before the first thread starts; does nothing where
+ * One heap for all threads that gives memory back: some 15 MB less at the peak of a crawl. The thresholds stay above what zlib asks for
+ * at each page (64 KiB pieces), or every page pays for fresh mappings. To be called before the first thread starts; does nothing where
  * koffi or mallopt is not to be had (musl).
  */
 export async function tuneAllocator(): Promise<void> {
@@ -72,8 +71,8 @@ export async function tuneAllocator(): Promise<void> {
     const koffi = await import('koffi')
     const mallopt = koffi.load(null).func('int mallopt(int name, int value)')
     mallopt(arenaMax, 1)
-    mallopt(trimThreshold, 2_097_152)
-    mallopt(mmapThreshold, 524_288)
+    mallopt(trimThreshold, 524_288)
+    mallopt(mmapThreshold, 131_072)
   } catch {
     // It runs without, only larger.
   }
