@@ -18,7 +18,7 @@ const frameBytes = 32 * 1_024
 const frameMark = [0x28, 0xb5, 0x2f, 0xfd] as const
 /**
  * Not larger is stored as it is, in a frame of one raw block: a compressor costs as much for these as for a page, and a page has, beside its
- * main text, most often so little. 2 % more bytes for half of the work.
+ * main text, most often so little. 3 % more bytes for half of the calls.
  */
 const rawBytesMax = 512
 /** UTF-8 of one UTF-16 unit. */

@@ -161,12 +161,21 @@ class EnglishWords {
 
   /** Lemmas of a page and pairs of them, best first. */
   nouns(title: string, text: string, lemmaOf: Nouns): Keyword[] {
+    try {
+      this.#add(title, TITLE_WEIGHT)
+      this.#add(text, 1)
+      return this.#rank(lemmaOf)
+    } finally {
+      this.#forget()
+    }
+  }
+
+  /** At once: words are pieces of the page and would hold all of it until the next one comes. */
+  #forget(): void {
     this.#numbers.clear()
     this.#neighbours.clear()
     this.#spelled.length = this.#scores.length = 0
-    this.#add(title, TITLE_WEIGHT)
-    this.#add(text, 1)
-    return this.#rank(lemmaOf)
+    this.#text = ''
   }
 
   #rank(lemmaOf: Nouns): Keyword[] {
@@ -213,6 +222,8 @@ function withoutParts(analyzer: Analyzer, ranked: readonly Keyword[], max: numbe
   return kept
 }
 
+const nothingFolded: FoldedText = { text: '', offsets: new Uint32Array(1) }
+
 /** The scores of one page's words, and how it spells them. One for all pages. */
 class ChineseWords {
   readonly #dictionary: Dictionary
@@ -220,7 +231,7 @@ class ChineseWords {
   readonly #spelled = new Map<string, string>()
   #source = ''
   #weight = 0
-  #folded: FoldedText = { text: '', offsets: new Uint32Array(1) }
+  #folded = nothingFolded
   #from = 0
 
   constructor(dictionary: Dictionary) {
@@ -235,13 +246,23 @@ class ChineseWords {
   }
 
   words(title: string, text: string, max: number): Keyword[] {
+    try {
+      this.#add(title, TITLE_WEIGHT)
+      this.#add(text, 1)
+      return best(this.#scores)
+        .slice(0, max)
+        .map(({ word, weight }) => ({ word: this.#spelled.get(word) as string, weight }))
+    } finally {
+      this.#forget()
+    }
+  }
+
+  /** At once, as above. */
+  #forget(): void {
     this.#scores.clear()
     this.#spelled.clear()
-    this.#add(title, TITLE_WEIGHT)
-    this.#add(text, 1)
-    return best(this.#scores)
-      .slice(0, max)
-      .map(({ word, weight }) => ({ word: this.#spelled.get(word) as string, weight }))
+    this.#source = ''
+    this.#folded = nothingFolded
   }
 
   readonly #addRun = (from: number, to: number, kind: RunKind): void => {

@@ -26,6 +26,7 @@ describe('the works of others in the program', () => {
   it('are what those packages depend on themselves', () => {
     assert.ok(names.includes('find-my-way'), 'fastify uses it')
     assert.ok(names.includes('entities'), 'htmlparser2 uses it')
+    assert.ok(names.includes('domhandler'), 'only htmlparser2 uses it')
   })
 
   it('are nothing that only develops it, and nothing for other systems', () => {

@@ -65,6 +65,7 @@ const cases: readonly string[] = [
   '<!doctype html><!-- a --><?php b ?></>< a',
   '&ampx&notit;&NotEqualTilde;&&lt;&lt&#0;&#x110000;&#128;&#;&unknown;&am',
   '<a class="&ampx&copy=1&copy;&not it;&&quot;&NotEqualTilde;" href=\'?a&lt=b&lt\'>',
+  'a<&amp;b<&lt;<p class="<&lt;">c<&unknown;',
   '<svg><style>&lt;</style></svg><style>&lt;</style><style/>&gt;</style>&gt;',
   '<iframe>&lt;</iframe><xmp>&lt;<b>&gt;</xmp><noembed>&lt;</noembed><noframes>&lt;</noframes>&lt;',
   '<textarea>&lt;</textarea><noscript>&lt;</noscript><plaintext>&lt;</plaintext>&lt;',

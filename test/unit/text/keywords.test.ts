@@ -32,6 +32,21 @@ describe('keywords', () => {
     assert.equal(found.length, 4)
   })
 
+  it('of a page are those of it alone, whatever was read before', async () => {
+    const pages: Parameters<typeof weighted>[] = [
+      ['The ferry leaves the harbour. A ferry waits.', 'The ferry', 'en', 9],
+      ['茶园在山上。茶农在茶园采茶。', '茶园', 'zh', 9],
+    ]
+    const before = createKeywords(dictionary, analyzer)
+    await before.keywords('A crawler fetches pages. The crawler waits.', 'Crawlers', 'en', 9)
+    await before.keywords('海港里有渡船。渡船离开海港。', '渡船', 'zh', 9)
+    for (const page of pages) {
+      const fresh = await createKeywords(dictionary, analyzer).keywords(...page)
+      assert.ok(fresh.length > 0)
+      assert.deepEqual(await before.keywords(...page), fresh)
+    }
+  })
+
   it('says no word twice in two forms', async () => {
     const found = await keywords('The crawler waits. A crawler fetches.', 'Crawlers', 'en', 5)
     assert.equal(found.filter((word) => /^crawler/i.test(word)).length, 1)
